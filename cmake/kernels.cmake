@@ -4,9 +4,11 @@
 # `slim` is no table: four lanes with AVX2's instructions, for rows that half of AVX2's registers hold (NARROW in isa.h).
 # `wide` has the register width of AVX-512 in AVX2 instructions, so that the wide code is tested where AVX-512 is missing.
 # Vector types need gnu17, contraction is what makes a*b+c an FMA, and gcc decides where to contract as it optimises:
-# one level for all builds that run, or the bits differ (REGARD_KERNEL_LEVEL; the clang build only compiles). Undefined behaviour is looked for in one form of each source: the checks of vector
-# types take three times as long to compile as all the rest. The optimiser's loops are sums of two products, where either may be fused
-# and compilers choose differently for each instruction set: without contraction all give the bits of plain C. So are the
+# one level for all builds that run, or the bits differ (REGARD_KERNEL_LEVEL; the clang build only compiles). `baseline`
+# has no FMA and the same bits at any level: with sanitizers, which make its vectors four times as slow to compile at -O3,
+# it gets -O1. Undefined behaviour is looked for in one form of each source: the checks of vector types take three times
+# as long to compile as all the rest. The optimiser's loops are sums of two products, where either may be fused and
+# compilers choose differently for each instruction set: without contraction all give the bits of plain C. So are the
 # products of 8-bit integers (int8.c), of which `vnni` and `neondot` are further forms with dot product instructions.
 set(REGARD_KERNEL_LEVEL -O3 CACHE STRING "Optimisation of the kernels")
 file(GLOB kernel_sources CONFIGURE_DEPENDS src/tensor/kernels/*.c)
@@ -33,6 +35,9 @@ function(regard_kernels isa lanes)
     target_link_libraries(${target} PRIVATE regard_flags)
     target_compile_definitions(${target} PRIVATE RG_ISA=${isa} RG_ISA_${isa}=1 RG_LANES=${lanes})
     target_compile_options(${target} PRIVATE ${ARGN} -Wno-psabi -ffp-contract=fast ${REGARD_KERNEL_LEVEL})
+    if(isa STREQUAL baseline AND CMAKE_C_FLAGS MATCHES "-fsanitize=")
+        target_compile_options(${target} PRIVATE -O1)
+    endif()
     if(NOT isa MATCHES "^(baseline|neon)$" AND CMAKE_C_FLAGS MATCHES "undefined")
         target_compile_options(${target} PRIVATE -fno-sanitize=undefined)
     endif()

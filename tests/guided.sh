@@ -13,16 +13,16 @@ transformer="$common --type transformer --transformer-dim-ffn 64 --transformer-h
 share() { # of the links of all words that the head which --alignment follows finds
     "$REGARD" heads -m "$1" -d a.en a.fr --dry-run --faithfulness 0 --pairs 200 | awk '/weights$/ { if ($2 > best) best = $2 } END { print int(100 * best) }'
 }
-"$REGARD" train $transformer --after-batches 60 -m plain.st || fail "train"
+"$TRAINER" train $transformer --after-batches 60 -m plain.st || fail "train"
 for links in a.links auto; do
-    "$REGARD" train $transformer --after-batches 60 --guided-alignment $links --guided-alignment-weight 1 --guided-alignment-layer 1 --guided-alignment-head 2 -m $links.st || fail "train $links"
+    "$TRAINER" train $transformer --after-batches 60 --guided-alignment $links --guided-alignment-weight 1 --guided-alignment-layer 1 --guided-alignment-head 2 -m $links.st || fail "train $links"
     [ "$(share $links.st)" -ge $(($(share plain.st) + 15)) ] || fail "the guided head finds $(share $links.st) %, without guiding $(share plain.st) %"
     "$REGARD" heads -m $links.st -d a.en a.fr --faithfulness 0 --pairs 200 -o chosen.st | grep -q "follows decoder.0.cross.weights, head 2" || fail "another head aligns best"
 done
-"$REGARD" train $common --type luong --dim-rnn 32 --after-batches 40 --guided-alignment auto -m luong.st || fail "luong"
+"$REGARD" train $common --type luong --dim-rnn 32 --after-batches 10 --guided-alignment auto -m luong.st || fail "luong"
 
 # One step later the decoder has read the token: alignments are better, and --alignment shows them where they belong.
-"$REGARD" train $transformer --after-batches 60 --guided-alignment a.links --guided-alignment-weight 1 --guided-alignment-layer 1 --guided-alignment-head 2 --guided-alignment-shift -m shift.st || fail "train shift"
+"$TRAINER" train $transformer --after-batches 60 --guided-alignment a.links --guided-alignment-weight 1 --guided-alignment-layer 1 --guided-alignment-head 2 --guided-alignment-shift -m shift.st || fail "train shift"
 [ "$(share shift.st)" -ge $(($(share a.links.st) + 3)) ] || fail "one step later the head finds $(share shift.st) %, at once $(share a.links.st) %"
 "$REGARD" heads -m a.links.st -d a.en a.fr --dry-run --shift --faithfulness 0 --pairs 200 | awk '/cross.weights, head 2|  2  decoder.0/ { exit $2 > 0.5 }' || fail "--shift finds what is not there"
 "$REGARD" heads -m shift.st -d a.en a.fr --faithfulness 0 --pairs 200 -o chosen.st | grep -q "follows decoder.0.cross.weights, head 2" || fail "another head aligns best, shifted"

@@ -106,12 +106,12 @@ for line in "John arrived early at the train station and waited until 2pm for th
     cut -f1 zero/train.tsv | grep -qx "$line" || fail "longrange has no '$line'"
 done
 
-# the experiment: one row of letters, one of words
+# the experiment: one row of letters, one of words (too much for a sanitized program)
 mkdir -p data/ptb data/tinyshakespeare
 gzip -c train.txt > data/ptb/ptb.train.txt.gz
 gzip -c valid.txt | tee data/ptb/ptb.valid.txt.gz > data/ptb/ptb.test.txt.gz
 gzip -c train.txt > data/tinyshakespeare/input.txt.gz
-"$REGARD" reproduce lm --data data --out runs --quick --only gpt-4x128 ptb-one-layer ptb-3-gram --cpu-threads 1 > table 2> log
+"$TRAINER" reproduce lm --data data --out runs --quick --only gpt-4x128 ptb-one-layer ptb-3-gram --cpu-threads 1 > table 2> log
 [ $? -le 1 ] && grep -q 'gpt-4x128' table && grep -q 'ptb-one-layer' table && grep -qE 'ptb-3-gram +[0-9]' table || { cat table log; fail "reproduce lm"; }
 # where looks go and how much truncation leaves of a gradient: the share of the last five words is one where there are no more
 "$REGARD" reproduce lm --data data --out runs --quick --only ptb-attention ptb-key-value-15 ptb-bptt-5 --cpu-threads 1 --options="--dim-rnn 12 --dim-emb 8" > table 2> log
@@ -122,7 +122,7 @@ awk -v a="$(column ptb-key-value-15 near-5)" -v b="$(column ptb-bptt-5 cosine)" 
     { cat runs/comparison.tsv; fail "shares of weight and gradient"; }
 [ -z "$(column ptb-bptt-5 near-5)" ] && [ -z "$(column ptb-attention cosine)" ] || fail "figures of rows that have none"
 # long-range sentences: data made, a row trained and judged, cue and cloze in the table
-"$REGARD" reproduce longrange --out longrange --quick --only gpt-5 --cpu-threads 1 > table 2> log
+"$TRAINER" reproduce longrange --out longrange --quick --only gpt-5 --cpu-threads 1 > table 2> log
 [ $? -le 1 ] && grep -q 'on cue' table && grep -q '^gpt-5' table || { cat table log; fail "reproduce longrange"; }
 head -n 20 longrange/data-5/valid.txt > lines
 "$REGARD" train --type lm $small --cloze lines -t train.txt --valid-sets valid.txt -m lm.st > log 2>&1 || { cat log; fail "--cloze"; }

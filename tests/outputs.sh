@@ -1,3 +1,4 @@
+# release only: it looks at files, not at memory; test_base_file.c is sanitized.
 # Outputs of every command that writes a file (P6): an input is never destroyed; files appear whole or not at all; devices, FIFOs and links stay.
 set -u
 work=$(mktemp -d)

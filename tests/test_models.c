@@ -299,6 +299,11 @@ static void embedded_words_start_where_their_system_learns(void **state)
         { "luong", "dim-emb: 256\ndim-rnn: 256\ntied-embeddings: true\nscale-embeddings: true", 0.4,
           0.4 / 16 }, /* and times 16 when looked up */
         { "seq2seq", "dim-emb: 256\ndim-rnn: 256", 1, 1 },
+        { "seq2seq", "dim-emb: 256\ndim-rnn: 256\ntied-embeddings: true", 0.4, 0.4 },
+        { "gnmt", "dim-emb: 64\ndim-rnn: 64\ntied-embeddings: true", 0.4, 0.4 },
+        { "gnmt", "dim-emb: 64\ndim-rnn: 64\ntied-embeddings: true\nscale-embeddings: true", 1, 1.0 / 8 },
+        { "deep-att", "dim-emb: 64\ndim-rnn: 64", 1, 1 },
+        { "deep-att", "dim-emb: 64\ndim-rnn: 64\ntied-embeddings: true", 0.4, 0.4 },
         { "rnnsearch", "dim-emb: 256", 0.1, 0.1 },
         { "rnnsearch", "dim-emb: 256\ntied-embeddings: true", 0.1, 0.1 },
     };

@@ -7,8 +7,10 @@ failures=0
 fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
 cd "$work" || exit 1
 
+updates=600
+[ "$BUILD_TYPE" = Release ] || updates=120 # sanitizers are slow
 "$TRAINER" demo translate -o demo --sentences 400 --tests 20 --after-batches 1 --cpu-threads 1 > log 2>&1 || { cat log; exit 1; }
-cat > small.yml <<'YAML'
+cat > small.yml << YAML
 type: transformer
 train-sets: [demo/train.en, demo/train.fr]
 vocab-kind: words
@@ -19,7 +21,7 @@ transformer-heads: 2
 enc-depth: 1
 dec-depth: 1
 mini-batch-words: 100
-after-batches: 600
+after-batches: $updates
 save-freq: 7
 disp-freq: 50
 cpu-threads: 1
@@ -61,8 +63,8 @@ cmp -s whole.st asked.st || fail "a stopped and resumed run ended with other wei
 paste demo/train.en demo/train.fr > train.en-fr.tsv
 paste demo/test.en demo/test.fr > test.tsv
 for joint in true false; do
-    train -m two.st --overwrite --joint-vocab $joint --valid-sets demo/test.en demo/test.fr --valid-freq 300 > log 2>&1 || { cat log; fail "two files"; }
-    train -m one.st --overwrite --joint-vocab $joint --tsv --train-sets train.en-fr.tsv --valid-sets test.tsv --valid-freq 300 > log.tsv 2>&1 ||
+    train -m two.st --overwrite --joint-vocab $joint --valid-sets demo/test.en demo/test.fr --valid-freq $((updates / 2)) > log 2>&1 || { cat log; fail "two files"; }
+    train -m one.st --overwrite --joint-vocab $joint --tsv --train-sets train.en-fr.tsv --valid-sets test.tsv --valid-freq $((updates / 2)) > log.tsv 2>&1 ||
         { cat log.tsv; fail "--tsv"; }
     cmp -s two.st one.st || fail "--tsv ended with other weights (--joint-vocab $joint)"
     [ "$(grep -c valid log)" = 6 ] && [ "$(grep valid log)" = "$(grep valid log.tsv)" ] || fail "--tsv is validated otherwise: $(grep valid log log.tsv)"
@@ -73,7 +75,7 @@ mkdir capitals
 for file in train.en train.fr test.en test.fr; do tr a-z A-Z < demo/$file > capitals/$file; done
 for folder in demo capitals; do
     train -m lower.st --overwrite --train-sets $folder/train.en $folder/train.fr --valid-sets $folder/test.en $folder/test.fr --valid-metrics bleu chrf \
-        --valid-freq 300 --normalization lower > $folder.log 2>&1 || { cat $folder.log; fail "--normalization lower"; }
+        --valid-freq $((updates / 2)) --normalization lower > $folder.log 2>&1 || { cat $folder.log; fail "--normalization lower"; }
     grep -o 'Up. .*\(bleu\|chrf\) : [0-9.]*' $folder.log > $folder.valid
     "$REGARD" translate -m lower.st < $folder/test.en > $folder.out || fail "translating in lower case"
 done
@@ -121,7 +123,7 @@ grep -q short.fr log || fail "sides of different length: $(tail -1 log)"
 train -m x.st --learning-rate 1 > log 2>&1 && fail "an unknown flag was accepted"
 grep -q 'did you mean --learn-rate' log || fail "no suggestion: $(cat log)"
 train -m x.st --train-sets demo/train.en > log 2>&1 && fail "one file was accepted"
-train -m whole.st --train-sets demo/test.en demo/test.fr --after-batches 610 > log 2>&1 && fail "a checkpoint of another corpus was resumed"
+train -m whole.st --train-sets demo/test.en demo/test.fr --after-batches $((updates + 10)) > log 2>&1 && fail "a checkpoint of another corpus was resumed"
 
 # what --dump-config prints is a configuration
 train --dump-config --enc-depth 2 > dumped.yml || fail "--dump-config"

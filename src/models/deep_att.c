@@ -71,7 +71,7 @@ static rg_status build(rg_model *m)
     const size_t    u = (size_t)s->rnn.width;
     size_t          encoder = 0, decoder = 0;
     RG_TRY(read_depths(&encoder, &decoder, s->layers));
-    RG_TRY(rg_rnn_build_tables(&p->rnn, m, &s->rnn, u, 1));
+    RG_TRY(rg_rnn_build_tables(&p->rnn, m, &s->rnn, u, rg_rnn_deviation(&s->rnn)));
     rg_recurrent_config c = RG_RECURRENT_CONFIG_DEFAULT;
     c.kind = p->rnn.cell;
     c.in = (size_t)s->rnn.d;

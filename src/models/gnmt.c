@@ -41,7 +41,7 @@ static rg_status build(rg_model *m)
     bottom.encoder = 1;
     bottom.bidirectional = true;
     bottom.combine = (char[]){ "concat" };
-    RG_TRY(rg_rnn_build(&p->rnn, m, &bottom, u, 1));
+    RG_TRY(rg_rnn_build(&p->rnn, m, &bottom, u, rg_rnn_deviation(&bottom)));
     const rg_recurrent_config c = p->rnn.encoder.config;
     for (size_t l = 1; l < (size_t)s->rnn.encoder; l++) {
         rg_params_push(m->params, "encoder.%zu", l);

@@ -15,9 +15,11 @@ static rg_status find_combine(rg_combine *out, const char *name)
     return RG_OK;
 }
 
-/* Embedded words start with the deviation that the system asks for. A tied table is the output's matrix too, where
- * such rows would make the first logits as wide as sqrt(answer): it starts at deviation / sqrt(d), and words are
- * multiplied by sqrt(d) when they are looked up. */
+double rg_rnn_deviation(const rg_rnn_settings *s) { return s->tied && !s->scaled ? 0.4 : 1; }
+
+/* Embedded words start with the deviation that the system asks for. A tied table is the output's matrix too, where rows
+ * of that deviation make the first logits sqrt(d) times as wide: a scaled one starts at deviation / sqrt(d), and words
+ * are multiplied by sqrt(d) when they are looked up. */
 static void build_tables(rg_rnn_parts *out, rg_model *m, size_t d, bool tied, bool scaled, double deviation)
 {
     const size_t V = rg_model_size(m, "target-vocabulary");

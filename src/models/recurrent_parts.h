@@ -17,24 +17,23 @@ typedef struct rg_rnn_settings {
 } rg_rnn_settings;
 
 /* Rows of what stands around the recurrence. */
-#define RG_RNN_LOSS_ROWS_SCALED(S, scaled_default)                                                                                         \
+#define RG_RNN_LOSS_ROWS(S)                                                                                                              \
     { RG_OPTION_BOOL, "tied-embeddings", offsetof(S, rnn.tied), "false", "one table for target words and output", 0, NULL },                \
-    { RG_OPTION_BOOL, "scale-embeddings", offsetof(S, rnn.scaled), scaled_default,                                                         \
+    { RG_OPTION_BOOL, "scale-embeddings", offsetof(S, rnn.scaled), "false",                                                                \
       "with tied embeddings: words are multiplied by sqrt(dim-emb) when they are looked up", 0, NULL },                                    \
     { RG_OPTION_REAL, "dropout-rnn", offsetof(S, rnn.dropout), "0.2", "share of embeddings, states and outputs dropped", 0, "[0,1)" },      \
     { RG_OPTION_REAL, "label-smoothing", offsetof(S, rnn.smoothing), "0.1", "probability spread over all words", 0, "[0,1)" },     \
     RG_ANSWER_VOCABULARY_ROW(S, rnn.vocabulary)
-#define RG_RNN_LOSS_ROWS(S) RG_RNN_LOSS_ROWS_SCALED(S, "true")
 
 /* Their rows; S is the settings struct, `rnn` the name of its rg_rnn_settings member. */
-#define RG_RNN_ROWS(S, bidirectional_default, scaled_default)                                                                                           \
+#define RG_RNN_ROWS(S, bidirectional_default)                                                                                                           \
     { RG_OPTION_INT, "dim-emb", offsetof(S, rnn.d), "256", "width of embeddings", 0, "[1,1000000]" },                                            \
     { RG_OPTION_INT, "dim-rnn", offsetof(S, rnn.width), "512", "width of states", 0, "[1,1000000]" },                                            \
     { RG_OPTION_INT, "enc-depth", offsetof(S, rnn.encoder), "1", "encoder layers", 0, NULL },                                           \
     { RG_OPTION_STRING, "enc-combine", offsetof(S, rnn.combine), "concat", "how the two directions are joined", 0, "concat|add|multiply" }, \
     { RG_OPTION_BOOL, "enc-bidirectional", offsetof(S, rnn.bidirectional), bidirectional_default, "read the source in both directions", 0, NULL }, \
     { RG_OPTION_BOOL, "reverse", offsetof(S, rnn.reverse), "false", "read the source backwards (Sutskever)", 0, NULL },                 \
-    RG_RNN_LOSS_ROWS_SCALED(S, scaled_default)
+    RG_RNN_LOSS_ROWS(S)
 
 /* The rows of deep ones, which say how many layers read and write. Their encoders have an order of directions of
  * their own. */
@@ -68,6 +67,10 @@ typedef struct rg_rnn_parts {
 
 /* RG_EINVAL unless both depths lie in 1 .. RG_RECURRENT_DEPTH. */
 rg_status rg_rnn_check_depths(const rg_rnn_settings *s);
+
+/* Deviation of embedded words at the start, where a system has no other: 0.4 for a table that is the output's matrix
+ * too, 1 where it is not or words are scaled on lookup (docs/models/luong.md, Start). */
+double rg_rnn_deviation(const rg_rnn_settings *s);
 
 /* Tables, encoder and output; `answer` is the width the output reads, `deviation` that of embedded words at the
  * start. */

@@ -14,7 +14,7 @@ typedef struct {
 } settings;
 
 static const rg_option options[] = {
-    RG_RNN_ROWS(settings, "false", "true"),
+    RG_RNN_ROWS(settings, "false"),
     { RG_OPTION_STRING, "cell", offsetof(settings, rnn.cell), "lstm", "kind of recurrence", 0,
       "lstm|gru|rnn|gru-reset-after" },
     { RG_OPTION_STRING, "summary", offsetof(settings, summary), "last",
@@ -39,7 +39,7 @@ static rg_status build(rg_model *m)
     if (s->bidirectional)
         return rg_fail(RG_EINVAL, "the decoder starts from the encoder's last states, which one direction alone has: "
                                   "--enc-bidirectional false");
-    RG_TRY(rg_rnn_build(&p->rnn, m, s, (size_t)s->width, 1));
+    RG_TRY(rg_rnn_build(&p->rnn, m, s, (size_t)s->width, rg_rnn_deviation(s)));
     rg_recurrent_config c = p->rnn.encoder.config;
     if (every_step(m->options)) c.in += (size_t)s->width;
     rg_recurrent_stack_init(&p->decoder, m->params, "decoder", &c);
