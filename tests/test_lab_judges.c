@@ -123,6 +123,7 @@ static void nouns_point_where_their_boxes_are(void **state)
 static void the_grammar_has_the_perplexity_of_its_entropy(void **state)
 {
     (void)state;
+    static const char wrong[] = "picture\ttitle\tdirections\tnats\na.png\tx\ty\t-1\n";
     static const char table[] = "picture\ttitle\tingredients\tdirections\tnats\n"
                                 "a.png\traw basil and pea\tbasil|pea\tchop the basil . crush the pea . "
                                 "serve it cold .\t1.3863\n";
@@ -134,7 +135,7 @@ static void the_grammar_has_the_perplexity_of_its_entropy(void **state)
     OK(rg_recipe_grammar(&grammar, m, "one.tsv"));
     /* raw basil and pea | chop the basil . | crush the pea . | serve it cold . </s>: 4 + 5 + 5 + 5 + 1 */
     assert_true(fabs(grammar - exp(1.3863 / 20)) < 1e-9);
-    OK(rg_file_replace("one.tsv", "picture\ttitle\tdirections\tnats\na.png\tx\ty\t-1\n", 47));
+    OK(rg_file_replace("one.tsv", wrong, strlen(wrong)));
     assert_int_equal(rg_recipe_grammar(&grammar, m, "one.tsv"), RG_EFORMAT);
     assert_non_null(strstr(rg_message(), "nats"));
     rg_model_free(m);
