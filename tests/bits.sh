@@ -2,6 +2,7 @@
 # Small trainings of every kind of system end with the same bits as when tests/data/bits/hashes was written: a change of the code that
 # reads, cuts, learns or saves must not change a number. --write writes the file anew (after a change that is meant to change them).
 # The hashes are of machines with fused multiply-add; every kernel table that has it gives the same.
+# release only: it compares numbers; sanitizers see the same code in test_tasks.
 set -u
 python=$(command -v /usr/bin/python3 || command -v python3) || { echo "no python3"; exit 77; }
 grep -qw avx2 /proc/cpuinfo 2> /dev/null || { echo "no AVX2 here"; exit 77; }

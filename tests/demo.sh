@@ -1,5 +1,6 @@
 # Demos: every name of the list runs from nothing; what is not there is refused; a verdict that is not as expected is exit code 1.
 # With CAMPAIGN=1 every demo is learned to its end.
+# release only: test_tasks learns the same small data under sanitizers.
 set -u
 regard=$REGARD
 folder=$(mktemp -d)

@@ -1,5 +1,6 @@
 # --glossary from the command line: every term is in the output, the rest stays, lines without terms keep their bits; batch, threads and n-best;
 # what is refused, and in which words.
+# release only: test_glossary searches with terms under sanitizers.
 set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

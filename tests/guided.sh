@@ -1,5 +1,6 @@
 # --guided-alignment: the guided head finds the links that the same training without it does not, by links of a file and by the aligner; it is
 # what --alignment follows; an interrupted training resumes to the same bits; what is refused, and in which words.
+# release only: it measures what heads have learned; test_word_links runs the readers of links under sanitizers.
 set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

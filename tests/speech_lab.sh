@@ -1,5 +1,6 @@
 #!/bin/bash
 # regard reproduce speech on recordings that are made: parts by number, strings of them, a table of both.
+# release only: a table of trainings; test_sound and speech.sh read recordings under sanitizers.
 set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

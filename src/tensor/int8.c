@@ -14,7 +14,7 @@
 #if defined(RG_REAL)
 #define LOOPS(X) X(plain, plain)
 #elif defined(__x86_64__)
-#define LOOPS(X) X(plain, plain) X(baseline, baseline) X(wide, wide) X(avx2, avx2) X(avx512, avx512) X(vnni, avx512)
+#define LOOPS(X) X(plain, plain) X(baseline, baseline) RG_WIDE(X(wide, wide)) X(avx2, avx2) X(avx512, avx512) X(vnni, avx512)
 #elif defined(__aarch64__) && defined(RG_NEONDOT)
 #define LOOPS(X) X(plain, plain) X(neon, neon) X(neondot, neon)
 #elif defined(__aarch64__)

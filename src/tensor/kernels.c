@@ -11,7 +11,7 @@
 #if defined(RG_REAL)
 #define TABLES(X) X(plain)
 #elif defined(__x86_64__)
-#define TABLES(X) X(plain) X(baseline) X(wide) X(avx2) X(avx512)
+#define TABLES(X) X(plain) X(baseline) RG_WIDE(X(wide)) X(avx2) X(avx512)
 #elif defined(__aarch64__)
 #define TABLES(X) X(plain) X(neon)
 #else
@@ -25,7 +25,7 @@ static bool has_plain(void) { return true; }
 #if !defined(RG_REAL) && defined(__x86_64__)
 static bool has_baseline(void) { return true; }
 static bool has_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
-static bool has_wide(void) { return has_avx2(); }
+RG_WIDE(static bool has_wide(void) { return has_avx2(); })
 static bool has_avx512(void)
 {
     return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

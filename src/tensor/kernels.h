@@ -21,6 +21,13 @@
 /* Functions whose slope does not follow from their result: the backward pass reads what went in. */
 static inline bool rg_slope_reads_input(rg_activation f) { return f == RG_GELU || f == RG_GELU_TANH || f == RG_SWISH; }
 
+/* A word of a list of tables that a build may leave out (cmake/kernels.cmake). */
+#ifdef RG_WITHOUT_WIDE
+#define RG_WIDE(...)
+#else
+#define RG_WIDE(...) __VA_ARGS__
+#endif
+
 /* Weights packed once: panels of RG_PANEL output columns, k-major, so that a product reads them in order.
  *
  *   B (K, N) row-major           panel p, row k:  B[k][16p .. 16p+15]        (the last panel is filled up with zeros)

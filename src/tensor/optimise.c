@@ -23,7 +23,7 @@ static const rg_optimise rg_optimise_plain = {
 };
 
 #if !defined(RG_REAL) && defined(__x86_64__)
-#define TABLES(X) X(baseline) X(wide) X(avx2) X(avx512)
+#define TABLES(X) X(baseline) RG_WIDE(X(wide)) X(avx2) X(avx512)
 #elif !defined(RG_REAL) && defined(__aarch64__)
 #define TABLES(X) X(neon)
 #else
