@@ -74,7 +74,7 @@ rg_status rg_maker_change(rg_made *out, const rg_maker *maker, const unsigned ch
 /* One word per generator, in the order of the help. */
 #define RG_GENERATORS(X)                                                                                            \
     X(grammar) X(names) X(frames) X(puzzles) X(t60) X(ct60) X(ct100) X(stclut) X(rts42) X(addition) X(grid16) X(mnist_m) X(captcha) X(scenes) X(vqa) X(sets) \
-    X(plates) X(longrange) X(adding) X(bond) X(coreference) X(ring8) X(dna) X(series) X(speech)
+    X(plates) X(longrange) X(adding) X(bond) X(coreference) X(referents) X(ring8) X(dna) X(series) X(speech)
 #define RG_GENERATOR_DECLARE(name) extern const rg_generator rg_generator_##name;
 RG_GENERATORS(RG_GENERATOR_DECLARE)
 #undef RG_GENERATOR_DECLARE

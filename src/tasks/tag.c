@@ -126,6 +126,16 @@ static rg_status small(rg_text *yaml, const char *folder, rg_small_size size)
                          folder, demo ? "mini-batch: 32\nafter-epochs: 6\n" : "mini-batch: 16\nafter-epochs: 2\n");
 }
 
+/* Who is "it"? The sentence of the slide itself may be among those that are learned. */
+static rg_status small_referents(rg_text *yaml, const char *folder, rg_small_size size)
+{
+    const bool demo = size == RG_SMALL_DEMO;
+    RG_TRY(rg_generator_write(&rg_generator_referents, folder,
+                              demo ? "count: 6000\nvalid: 400\ntest: 0\n" : "count: 40\nvalid: 8\ntest: 0\n"));
+    return rg_text_print(yaml, "train-sets: [%s/train.txt]\nvalid-sets: [%s/valid.txt]\nmini-batch: %d\nafter-epochs: %d\n",
+                         folder, folder, demo ? 64 : 16, demo ? 8 : 2);
+}
+
 static const rg_demo demos[] = {
     { .name = "names",
       .summary = "people, places and firms in sentences; some names are of two kinds, and the words around them tell",
@@ -133,6 +143,15 @@ static const rg_demo demos[] = {
       .metric = "span-f1",
       .expected = 0.9,
       .ask = "washington said that jordan steel will open in jordan" },
+    { .name = "referent",
+      .summary = "who is it? \"it\" looks at the animal when it was too tired, at the street when it was too wide",
+      .type = "tagger",
+      .small = small_referents,
+      .settings = "encoder: transformer\nlayers: 2\ntransformer-heads: 2\ndim-emb: 48\ndropout: 0\n"
+                  "transformer-dropout: 0.1\nlearn-rate: 0.002\n",
+      .metric = "macro-f1",
+      .expected = 0.95,
+      .ask = "the animal didn't cross the street because it was too wide" },
     { 0 },
 };
 
