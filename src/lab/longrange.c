@@ -5,7 +5,8 @@
  * judged is how often the last word of a new sentence is the likeliest of all words. Of the four endings of a frame one
  * is right: chance is 25 %. For systems of Transformer blocks also where the blank looks: attention rollout (Abnar,
  * Zuidema 2020), the product over the layers of (A + I) / 2 with A the mean of the heads, and in which share of the
- * sentences its largest weight before the blank lies on a word of the cue. */
+ * sentences its largest weight before the blank lies on a word of the cue; and in which share the cue has the word
+ * whose values the blank needs most (value zeroing, Mohebbi et al. 2023). */
 #include "lab/longrange.h"
 #include "lab/rows.h"
 
@@ -40,14 +41,20 @@ static const rg_row rows[] = {
 };
 
 static const rg_column columns[] = {
-    { "cloze", "right %", 1, 100 }, { "cue", "on cue %", 1, 100 },     { "parameters", "param.M", 3, 1e-6 },
-    { "epochs", "epochs", 1, 0 },   { "seconds", "min", 1, 1.0 / 60 }, { NULL, NULL, 0, 0 },
+    { "cloze", "right %", 1, 100 },
+    { "cue", "rollout %", 1, 100 },
+    { "cue_zeroing", "zeroing %", 1, 100 },
+    { "parameters", "param.M", 3, 1e-6 },
+    { "epochs", "epochs", 1, 0 },
+    { "seconds", "min", 1, 1.0 / 60 },
+    { NULL, NULL, 0, 0 },
 };
 
 static const rg_claim claims[] = {
     { RG_CLAIM_LEAST, "gpt-40", NULL, 0.95, "cloze", "the gpt predicts the last word at distance 40", 0 },
     { RG_CLAIM_MOST, "rnn-40", NULL, 0.35, "cloze", "the plain network is within 10 points of chance", 0 },
     { RG_CLAIM_LEAST, "gpt-40", NULL, 0.9, "cue", "at the blank the largest rollout weight lies on the cue", 0 },
+    { RG_CLAIM_LEAST, "gpt-40", NULL, 0.9, "cue_zeroing", "the blank needs the values of the cue most", 0 },
     { RG_CLAIM_LEAST, NULL, NULL, 0, NULL, NULL, 0 },
 };
 
@@ -72,7 +79,8 @@ static rg_status judge(rg_results *out, const rg_row_run *run)
     rg_status status = path && test ? longrange_judge(&f, path, test) : RG_ENOMEM;
     if (status == RG_OK) status = rg_results_set(out, "cloze", f.right);
     if (status == RG_OK) status = rg_results_set(out, "parameters", f.parameters);
-    if (status == RG_OK && f.rolled) status = rg_results_set(out, "cue", f.on_cue);
+    if (status == RG_OK && f.attends) status = rg_results_set(out, "cue", f.by_rollout);
+    if (status == RG_OK && f.attends) status = rg_results_set(out, "cue_zeroing", f.by_zeroing);
     rg_free(path);
     rg_free(test);
     return status;

@@ -1,9 +1,10 @@
-/* longrange_judge.c - how often a language model predicts the last word of a sentence, and where the blank looks
- * (attention rollout). */
+/* longrange_judge.c - how often a language model predicts the last word of a sentence, where the blank looks (attention
+ * rollout), and which word's values it needs most (value zeroing). */
 #include "lab/longrange.h"
 
 #include <string.h>
 
+#include "regard/explain.h"
 #include "regard/view.h"
 #include "tasks/language.h"
 
@@ -31,54 +32,99 @@ static rg_status rollout(double **out, const rg_record *r, size_t n)
     return RG_OK;
 }
 
-/* Does the largest weight before the blank lie on a token of the cue? */
-static rg_status looks_at_cue(bool *out, const rg_model *m, const char *text, const char *cue)
+/* --------------------------------------------------------------------------------------------------- the cue's share */
+
+/* A sentence up to its last word, and where its cue stands. */
+typedef struct {
+    const char *text;
+    rg_ids      ids;        /* <s> and the words before the blank */
+    int32_t     answer;     /* the word that is blank             */
+    size_t      first, end; /* of the cue in ids                  */
+} gap;
+
+static rg_status gap_of(gap *out, const rg_model *m, const char *text, const char *cue)
 {
     const rg_vocab *vocab = ((const rg_language_model *)m->assets)->vocab;
     const char     *at = strstr(text, cue);
-    rg_ids          ids = { 0 };
-    rg_record      *r = NULL;
-    double         *v = NULL;
-    size_t          first = 0, end = 0, best = 1;
     if (!at) return rg_fail(RG_EFORMAT, "\"%s\" is not in its sentence", cue);
-    rg_status status = rg_ids_add(&ids, (int32_t)rg_model_size(m, "bos"));
-    if (status == RG_OK) status = rg_vocab_encode(&ids, NULL, vocab, text, (size_t)(at - text));
-    first = ids.count;
-    ids.count = 1;
-    if (status == RG_OK) status = rg_vocab_encode(&ids, NULL, vocab, text, (size_t)(at - text) + strlen(cue));
-    end = ids.count;
-    ids.count = 1;
-    if (status == RG_OK) status = rg_vocab_encode(&ids, NULL, vocab, text, strlen(text));
-    ids.count--; /* the blank is what follows the last token that is read */
-    if (status == RG_OK) status = rg_language_record(&r, m, &ids, text, rg_vocab_eos(vocab), false, NULL);
-    if (status == RG_OK) status = rollout(&v, r, ids.count);
-    for (size_t i = 2; status == RG_OK && i + 1 < ids.count; i++)
+    out->text = text;
+    RG_TRY(rg_ids_add(&out->ids, (int32_t)rg_model_size(m, "bos")));
+    RG_TRY(rg_vocab_encode(&out->ids, NULL, vocab, text, (size_t)(at - text)));
+    out->first = out->ids.count;
+    out->ids.count = 1;
+    RG_TRY(rg_vocab_encode(&out->ids, NULL, vocab, text, (size_t)(at - text) + strlen(cue)));
+    out->end = out->ids.count;
+    out->ids.count = 1;
+    RG_TRY(rg_vocab_encode(&out->ids, NULL, vocab, text, strlen(text)));
+    out->answer = out->ids.data[--out->ids.count];
+    return RG_OK;
+}
+
+/* Does the largest of v[1 .. n-2], what stands before the row of the blank, lie on the cue? */
+static bool points_at_cue(const gap *g, const double *v)
+{
+    size_t best = 1;
+    for (size_t i = 2; i + 1 < g->ids.count; i++)
         if (v[i] > v[best]) best = i;
-    *out = best >= first && best < end;
+    return best >= g->first && best < g->end;
+}
+
+static rg_status by_rollout(bool *out, const rg_model *m, const gap *g)
+{
+    rg_record *r = NULL;
+    double    *v = NULL;
+    rg_status  status = rg_language_record(&r, m, &g->ids, g->text, g->answer, false, NULL);
+    if (status == RG_OK) status = rollout(&v, r, g->ids.count);
+    if (status == RG_OK) *out = points_at_cue(g, v);
     rg_free(v);
     rg_record_free(r);
-    rg_ids_free(&ids);
+    return status;
+}
+
+/* The word whose values log p of the missing word misses most. */
+static rg_status by_zeroing(bool *out, const rg_model *m, const gap *g)
+{
+    rg_explain_options o = RG_EXPLAIN_OPTIONS_DEFAULT;
+    const size_t       n = g->ids.count;
+    rg_record         *r = NULL;
+    double            *v = rg_alloc_zero(n * sizeof *v);
+    o.by = "zeroing";
+    rg_status status = v ? rg_language_record(&r, m, &g->ids, g->text, g->answer, false, &o) : RG_ENOMEM;
+    for (size_t k = 0; status == RG_OK && k < r->maps; k++)
+        for (size_t j = 0; strcmp(r->map[k].name, "zeroing") == 0 && j < n; j++)
+            v[j] = (double)rg_map_weight(&r->map[k], n - 1, j);
+    if (status == RG_OK) *out = points_at_cue(g, v);
+    rg_free(v);
+    rg_record_free(r);
     return status;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- judging */
 
-enum { LOOKED_AT = 300 }; /* sentences whose attention is rolled out */
+enum { LOOKED_AT = 300 }; /* sentences whose blank is looked into */
 
 static rg_status judge_model(longrange_figures *out, const rg_model *m, const rg_line_list *text,
                              const rg_line_list *cue)
 {
-    size_t on = 0, seen = 0;
+    const size_t most = text->count - 1 < LOOKED_AT ? text->count - 1 : LOOKED_AT;
+    size_t       rolled = 0, zeroed = 0;
     out->parameters = (double)rg_params_numbers(m->params);
-    out->rolled = !m->system->carries;
+    out->attends = !m->system->carries;
     RG_TRY(rg_language_cloze(&out->right, m, (const char *const *)text->line + 1,
                              text->count - 1)); /* behind the heading */
-    for (size_t i = 1; out->rolled && i < text->count && seen < LOOKED_AT; i++, seen++) {
-        bool good = false;
-        RG_TRY(looks_at_cue(&good, m, text->line[i], cue->line[i]));
-        on += good;
+    for (size_t i = 1; out->attends && i <= most; i++) {
+        gap       g = { 0 };
+        bool      roll = false, zero = false;
+        rg_status status = gap_of(&g, m, text->line[i], cue->line[i]);
+        if (status == RG_OK) status = by_rollout(&roll, m, &g);
+        if (status == RG_OK) status = by_zeroing(&zero, m, &g);
+        rg_ids_free(&g.ids);
+        RG_TRY(status);
+        rolled += roll;
+        zeroed += zero;
     }
-    out->on_cue = seen ? (double)on / (double)seen : 0;
+    out->by_rollout = (double)rolled / (double)most;
+    out->by_zeroing = (double)zeroed / (double)most;
     return RG_OK;
 }
 
