@@ -1,4 +1,5 @@
 /* test_base_team.c - threads that split one piece of work. Meant to be run under the thread sanitizer too. */
+#define _GNU_SOURCE 1
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,8 @@
 
 #include "support/faults.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -220,6 +223,40 @@ static void an_idle_team_uses_no_processor_time(void **state)
     rg_team_free(team);
 }
 
+typedef struct whose {
+    pthread_t caller;
+    int by_caller[2]; /* shares of each member */
+} whose;
+
+static void note_thread(void *context, int member, size_t begin, size_t end)
+{
+    whose *w = context;
+    assert_int_equal(end - begin, 1);
+    if (pthread_equal(pthread_self(), w->caller)) w->by_caller[member]++;
+}
+
+/* On one core a helper seldom gets it before the caller is through with its own share. */
+static void the_caller_does_what_no_helper_has_begun(void **state)
+{
+    (void)state;
+    enum { TIMES = 2000 };
+    rg_team *team;
+    cpu_set_t all, one;
+    whose w = { .caller = pthread_self() };
+    size_t first = 0;
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    while (!CPU_ISSET(first, &all)) first++;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    assert_int_equal(rg_team_new(&team, 2), RG_OK);
+    for (int i = 0; i < TIMES; i++) rg_team_for(team, 2, 1, note_thread, &w);
+    rg_team_free(team);
+    assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+    assert_int_equal(w.by_caller[0], TIMES);
+    assert_true(w.by_caller[1] > 0);
+}
+
 static rg_status work_of_a_team(void *context)
 {
     (void)context;
@@ -253,6 +290,7 @@ int main(void)
         cmocka_unit_test(work_inside_work_runs_alone_on_its_member),
         cmocka_unit_test(each_member_has_scratch_of_its_own_that_only_grows),
         cmocka_unit_test(an_idle_team_uses_no_processor_time),
+        cmocka_unit_test(the_caller_does_what_no_helper_has_begun),
         cmocka_unit_test(a_team_is_made_whole_or_not_at_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

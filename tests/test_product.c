@@ -234,7 +234,8 @@ static void every_form_is_right_and_no_team_changes_it(void **state)
 static void packed_and_unpacked_products_have_the_same_bits_on_any_team(void **state)
 {
     (void)state;
-    static const size_t shapes[][3] = {{1, 700, 900}, {40, 333, 700}, {600, 90, 300}, {260, 1000, 64}};
+    static const size_t shapes[][3] = {{1, 700, 900}, {1, 256, 256}, {3, 300, 250},
+                                       {40, 333, 700}, {600, 90, 300}, {260, 1000, 64}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         size_t M = shapes[s][0], N = shapes[s][1], K = shapes[s][2];
         float *a = numbers(M * K, 1), *b = numbers(K * N, 2), *panels = numbers(rg_pack_size(K, N), 4),
@@ -253,6 +254,20 @@ static void packed_and_unpacked_products_have_the_same_bits_on_any_team(void **s
         }
         rg_free(a), rg_free(b), rg_free(panels), rg_free(want);
     }
+}
+
+static void one_row_is_shared_out_where_its_weights_are_worth_it(void **state)
+{
+    (void)state;
+    rg_team *team;
+    assert_int_equal(rg_product__panels_each(NULL, 1, 512, 100), 100);
+    assert_int_equal(rg_team_new(&team, 3), RG_OK);
+    assert_int_equal(rg_product__panels_each(team, 1, 256, 16), 8);     /* two members: 256 x 256 of a small model */
+    assert_int_equal(rg_product__panels_each(team, 1, 256, 500), 167);  /* all three: its vocabulary */
+    assert_int_equal(rg_product__panels_each(team, 1, 64, 4), 4);       /* a tiny model is not worth a helper */
+    assert_int_equal(rg_product__panels_each(team, 200, 64, 4), 2);     /* by many rows it is */
+    assert_int_equal(rg_product__panels_each(team, 4000, 4000, 2), 1);  /* no more members than panels */
+    rg_team_free(team);
 }
 
 static void products_equal_those_of_blas(void **state)
@@ -334,6 +349,7 @@ int main(void)
         cmocka_unit_test(a_row_does_not_see_its_batch),
         cmocka_unit_test(every_form_is_right_and_no_team_changes_it),
         cmocka_unit_test(packed_and_unpacked_products_have_the_same_bits_on_any_team),
+        cmocka_unit_test(one_row_is_shared_out_where_its_weights_are_worth_it),
         cmocka_unit_test(products_equal_those_of_blas),
         cmocka_unit_test(wrong_strides_are_refused_with_their_numbers),
         cmocka_unit_test(memory_that_runs_out_is_reported_and_c_is_left_alone),

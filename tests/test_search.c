@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "regard/translate.h"
+#include "tasks/session.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -750,11 +751,45 @@ static void a_line_does_not_depend_on_batch_neighbours_or_threads(void **state)
                     if (out[i].count) assert_memory_equal(&out[i].best[0].answer->score, &scores[i], sizeof scores[i]);
                 }
             }
+            for (size_t n = 1; n <= 6; n++) { /* few: a batch that all threads step together, or one for each */
+                assert_int_equal(rg_session_run(&out, session, &c, lines, n, 0, NULL), RG_OK);
+                for (size_t i = 0; i < n; i++)
+                    if (out[i].count) assert_memory_equal(&out[i].best[0].answer->score, &scores[i], sizeof scores[i]);
+            }
             rg_session_free(session);
         }
         for (size_t i = 0; i < LINES; i++) rg_free(texts[i]);
         rg_translator_free(t);
     }
+}
+
+static void few_lines_share_all_threads_and_many_are_shared_out(void **state)
+{
+    (void)state;
+    static const char *const lines[] = { "a b c", "", "d e", "f", "g h", "b", "a a a" };
+    static const struct {
+        int    threads;
+        size_t lines, beam, batch, batches;
+        bool   together;
+    } cases[] = {
+        { 1, 1, 1, 32, 1, false }, { 2, 1, 1, 32, 1, true },  { 2, 1, 12, 32, 1, true }, { 2, 3, 1, 32, 1, true },
+        { 2, 3, 2, 32, 1, true },  { 2, 3, 4, 32, 2, false }, { 2, 7, 1, 32, 2, false }, { 2, 5, 1, 32, 1, true },
+        { 3, 7, 1, 32, 1, true },  { 3, 7, 1, 2, 3, false },  { 4, 3, 4, 32, 1, true },  { 2, 2, 1, 32, 1, true },
+    };
+    rg_translator *t = translator("transformer", 3);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rg_session          *session;
+        rg_session_config    c = RG_SESSION_CONFIG_DEFAULT;
+        const rg_translated *out;
+        c.search.beam = cases[i].beam;
+        c.batch = cases[i].batch;
+        assert_int_equal(rg_session_new(&session, &t, 1, cases[i].threads), RG_OK);
+        assert_int_equal(rg_session_run(&out, session, &c, lines, cases[i].lines, 0, NULL), RG_OK);
+        if (session->together != cases[i].together || session->batches != cases[i].batches)
+            fail_msg("case %zu: %zu batches, together %d", i, session->batches, session->together);
+        rg_session_free(session);
+    }
+    rg_translator_free(t);
 }
 
 /* Lines 0, 3, 6, ... are given up; the callback runs on several threads. */
@@ -905,6 +940,7 @@ int main(void)
         cmocka_unit_test(a_search_that_nobody_wants_ends_at_its_next_step),
         cmocka_unit_test(lines_that_are_given_up_say_so_and_the_rest_is_answered),
         cmocka_unit_test(a_line_does_not_depend_on_batch_neighbours_or_threads),
+        cmocka_unit_test(few_lines_share_all_threads_and_many_are_shared_out),
         cmocka_unit_test(an_ensemble_with_other_vocabularies_is_refused),
         cmocka_unit_test(an_ensemble_has_one_model_to_64),
     };

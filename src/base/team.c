@@ -2,9 +2,10 @@
  *
  * Each helper has a mailbox on cache lines of its own:
  *
- *     caller:  writes the share, then `ticket`  ------>  helper: sees ticket != done, works, then sets done = ticket
- *     caller:  runs share 0, waits until done == ticket of every mailbox it filled
+ *     caller:  writes the share, then `ticket`  ------>  helper: sees a new ticket, takes it, works, sets done = ticket
+ *     caller:  runs share 0, then those that no helper has taken yet, and waits for the others
  *
+ * So a helper that sleeps, or whose core another program has, costs nothing: its share may be done when it looks.
  * Only helpers that get a share are touched, so a small op costs a 64-thread team no more than a 2-thread one. Both
  * sides spin for about a hundred microseconds - ops follow each other that closely - and then sleep. The sleeper
  * announces itself before its last look and the other side looks for sleepers after its store (both sequentially
@@ -30,13 +31,14 @@ enum { SPINS = 4000, MEMBERS_MAX = 1024 }; /* a pause takes 10 to 50 ns; being w
 
 typedef struct member { /* cache lines of its own: helpers must not disturb each other */
     _Alignas(64) atomic_uint ticket; /* written by the caller */
+    atomic_uint taken;               /* the last ticket somebody works on: the helper, or the caller instead */
     atomic_bool asleep;
     bool stop;
     rg_team_work *work;
     void *context;
     size_t begin, end;
 
-    _Alignas(64) atomic_uint done; /* written by the helper */
+    _Alignas(64) atomic_uint done; /* written by who took the share */
     void *scratch;
     size_t scratch_bytes;
     int number;
@@ -88,6 +90,13 @@ static void send(member *m)
     pthread_mutex_unlock(&m->lock);
 }
 
+/* The share of this ticket is the taker's: of one side only. */
+static bool take(member *m, unsigned ticket)
+{
+    unsigned before = ticket - 1;
+    return atomic_compare_exchange_strong(&m->taken, &before, ticket);
+}
+
 static void report(member *m, unsigned ticket)
 {
     rg_team *team = m->team; /* after the store below the caller may go on, but never frees a team before joining us */
@@ -105,6 +114,7 @@ static void *helper_main(void *argument)
     inside.member = m->number;
     for (unsigned seen = 0;;) {
         seen = await_ticket(m, seen);
+        if (!take(m, seen)) continue;
         if (m->stop) return NULL;
         m->work(m->context, m->number, m->begin, m->end);
         report(m, seen);
@@ -129,6 +139,30 @@ static void await_member(rg_team *team, member *m)
     while (!is_done(m)) pthread_cond_wait(&team->finished, &team->lock);
     atomic_store(&team->caller_asleep, false);
     pthread_mutex_unlock(&team->lock);
+}
+
+/* Run a share on this thread in the member's name: nested calls and scratch are that member's. */
+static void run_as(rg_team *team, member *m, rg_team_work *work, void *context, size_t begin, size_t end)
+{
+    rg_team  *outer = inside.team;
+    const int outer_member = inside.member;
+    inside.team = team;
+    inside.member = m->number;
+    work(context, m->number, begin, end);
+    inside.team = outer;
+    inside.member = outer_member;
+}
+
+static void finish(rg_team *team, member *m)
+{
+    const unsigned ticket = atomic_load_explicit(&m->ticket, memory_order_relaxed);
+    if (is_done(m)) return;
+    if (!take(m, ticket)) {
+        await_member(team, m);
+        return;
+    }
+    run_as(team, m, m->work, m->context, m->begin, m->end);
+    atomic_store_explicit(&m->done, ticket, memory_order_relaxed);
 }
 
 /* Where share i of `parts` begins, in elements. */
@@ -159,14 +193,8 @@ void rg_team_for(rg_team *team, size_t n, size_t grain, rg_team_work *work, void
         m->end = share_begin(i + 1, parts, blocks, n, grain);
         send(m);
     }
-    rg_team *outer = inside.team;
-    int outer_member = inside.member;
-    inside.team = team;
-    inside.member = 0;
-    work(context, 0, 0, share_begin(1, parts, blocks, n, grain));
-    inside.team = outer;
-    inside.member = outer_member;
-    for (size_t i = 1; i < parts; i++) await_member(team, &team->members[i]);
+    run_as(team, &team->members[0], work, context, 0, share_begin(1, parts, blocks, n, grain));
+    for (size_t i = 1; i < parts; i++) finish(team, &team->members[i]);
 }
 
 int rg_team_size(const rg_team *team)
@@ -212,6 +240,7 @@ static void init_members(rg_team *team)
         m->team = team;
         m->number = i;
         atomic_init(&m->ticket, 0);
+        atomic_init(&m->taken, 0);
         atomic_init(&m->done, 0);
         atomic_init(&m->asleep, false);
         pthread_mutex_init(&m->lock, NULL);

@@ -6,7 +6,7 @@
 
 #include <time.h>
 
-enum { BATCH_LINES = 64, LEAST_LINES = 4 };
+enum { BATCH_LINES = 64 };
 
 /* Asked by the search once per step and line: is anybody still waiting for it? */
 static bool unwanted(void *context, uint64_t number)
@@ -15,14 +15,12 @@ static bool unwanted(void *context, uint64_t number)
     return rg_queue_unwanted(l->owner[number]);
 }
 
-/* All answers of a line are found in one search: asking for more of them changes no better one. A batch for each
- * thread, where there are lines enough: two threads with a batch each do more than two that share the steps of one. */
+/* All answers of a line are found in one search: asking for more of them changes no better one. */
 static rg_session_config config_of(rg_lane *l, size_t from, size_t n)
 {
     const rg_serve_config *s = l->server->config;
     rg_session_config      c = RG_SESSION_CONFIG_DEFAULT;
-    const size_t           threads = (size_t)s->threads, each = (n + threads - 1) / threads;
-    c.batch = n < LEAST_LINES ? n : each < BATCH_LINES ? each : BATCH_LINES;
+    c.batch = BATCH_LINES;
     c.search.beam = s->beam;
     c.search.normalize = s->normalize;
     c.search.stop = unwanted;

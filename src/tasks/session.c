@@ -170,10 +170,18 @@ static int longest_first(const void *a, const void *b)
     return x->index < y->index ? -1 : 1;
 }
 
+/* Few hypotheses: what a step does is to read weights, so all threads read them once, each its part, instead of each
+ * thread all of them for lines of its own. */
+static bool shares_steps(const rg_session *s, size_t lines)
+{
+    enum { EACH = 2 }; /* hypotheses per thread; with four small int8 models are faster the other way */
+    const size_t beam = s->config->search.beam;
+    return s->wide && (lines < 2 || (beam <= EACH * (size_t)s->threads / lines && lines <= s->config->batch));
+}
+
 /* Lines of like length together; the longest first, so that no thread is left with a long batch at the end. Few
- * lines are shared out, one batch a thread: only a line that comes alone has all threads work on each of its
- * products. Lines with terms are among themselves: their searches record attention, which takes another path with other
- * last bits. */
+ * lines are one batch, or shared out, one batch a thread. Lines with terms are among themselves: their searches record
+ * attention, which takes another path with other last bits. */
 static rg_status plan(rg_session *s, size_t n)
 {
     by_length *key = rg_alloc_array(n, sizeof *key);
@@ -184,7 +192,8 @@ static rg_status plan(rg_session *s, size_t n)
             key[used++] = (by_length){ s->items[i].source.count, i, s->items[i].terms.count > 0 };
     qsort(key, used, sizeof *key, longest_first);
     for (size_t i = 0; i < used; i++) s->order[i] = key[i].index;
-    const size_t threads = s->threads > 0 ? (size_t)s->threads : 1, share = (used + threads - 1) / threads,
+    s->together = shares_steps(s, used);
+    const size_t threads = s->together ? 1 : (size_t)s->threads, share = (used + threads - 1) / threads,
                  most = share < s->config->batch ? share : s->config->batch;
     const size_t beam = s->config->search.beam,
                  room = s->config->batch_words / (beam > 2 ? beam / 2 : 1); /* memory grows with words and beam */
@@ -456,8 +465,9 @@ rg_status rg_session_run(const rg_translated **out, rg_session *s, const rg_sess
     for (size_t i = 0; i < n; i++) RG_TRY(encode(s, &s->items[i], lines[i], prefix ? prefix[i] : NULL,
                                                   config->glossary ? config->glossary[i] : NULL));
     RG_TRY(plan(s, n));
-    if (s->batches == 1) {
-        RG_TRY(search_batch(s, s->wide ? s->wide : s->search[0], (size_t)s->threads, s->parts[0]));
+    if (s->together || s->batches == 1) {
+        rg_search *search = s->together ? s->wide : s->search[0];
+        for (size_t b = 0; b < s->batches; b++) RG_TRY(search_batch(s, search, (size_t)s->threads, s->parts[b]));
     } else if (s->batches > 1) {
         atomic_store(&s->next, 0);
         rg_team_for(s->team, (size_t)s->threads, 1, work, s);

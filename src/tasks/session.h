@@ -45,6 +45,7 @@ struct rg_session {
     size_t               *order;
     rg_session_part      *parts;
     size_t                batches;
+    bool                  together; /* `wide` searches them, one after the other */
 
     const rg_session_config *config; /* of the run */
     size_t                   most;   /* source pieces read: what is asked for, or what a model can */

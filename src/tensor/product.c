@@ -24,6 +24,8 @@ enum {
     MC = 120,
     FAR = 1024,         /* numbers from row to row */
     SMALL = 500 * 1000, /* multiply-adds below which waking helpers costs more than they bring */
+    WORTH = SMALL / 2,  /* those of one share */
+    READING = 8,        /* multiply-adds that take as long as bringing a weight from the last cache */
     ROW_GRAIN = 24      /* rows of a share: a multiple of every table's tile */
 };
 
@@ -35,6 +37,14 @@ static size_t smaller(size_t a, size_t b)
 static rg_team *team_for_work(rg_team *team, size_t M, size_t N, size_t K)
 {
     return (double)M * (double)N * (double)K < SMALL ? NULL : team;
+}
+
+size_t rg_product__panels_each(const rg_team *team, size_t M, size_t K, size_t panels)
+{
+    const double work = (double)(M + READING) * (double)K * (double)(panels * RG_PANEL);
+    const size_t worth = work < (double)SIZE_MAX ? (size_t)(work / WORTH) : SIZE_MAX,
+                 most = smaller((size_t)rg_team_size(team), panels), members = smaller(most, worth ? worth : 1);
+    return panels / members + (panels % members != 0);
 }
 
 /* ------------------------------------------------------------------------------------------- packed weights */
@@ -75,13 +85,11 @@ rg_status rg_product_packed(rg_team *team, size_t M, const rg_real *a, size_t ld
     if (add && (bias || f != RG_IDENTITY))
         return rg_fail(RG_EINVAL, "product: a bias or activation cannot follow an addition");
     if (M == 0 || b->N == 0) return RG_OK;
-    if (!b->data)
-        return rg_product__small(team_for_work(team, M, b->N, b->K), M, a, lda, b->small, c, ldc, add, bias, f);
-    packed_job job = {rg_kernel(), M, lda, ldc, a, bias, b, c, add, f};
-    team = team_for_work(team, M, b->N, b->K);
-    size_t panels = (b->N + RG_PANEL - 1) / RG_PANEL;
-    if (M < 256 || M < b->N) rg_team_for(team, panels, 1, packed_panels, &job); /* each member reads its own weights once */
-    else rg_team_for(team, M, ROW_GRAIN, packed_rows, &job);
+    if (!b->data) return rg_product__small(team, M, a, lda, b->small, c, ldc, add, bias, f);
+    packed_job   job = { rg_kernel(), M, lda, ldc, a, bias, b, c, add, f };
+    const size_t panels = (b->N + RG_PANEL - 1) / RG_PANEL, each = rg_product__panels_each(team, M, b->K, panels);
+    if (M < 256 || M < b->N) rg_team_for(team, panels, each, packed_panels, &job); /* each reads its own weights once */
+    else rg_team_for(team_for_work(team, M, b->N, b->K), M, ROW_GRAIN, packed_rows, &job);
     return RG_OK;
 }
 

@@ -2,7 +2,9 @@
  * columns, or the rows when there are many. */
 #include "tensor/product_small.h"
 
-enum { NEAR_BYTES = 16384, FEW_ROWS = 256, ROW_GRAIN = 24 };
+#include "tensor/product.h"
+
+enum { NEAR_BYTES = 16384, FEW_ROWS = 256, ROW_GRAIN = 24, WIDE = 3 /* panels that tall tiles take at a time */ };
 
 typedef struct job {
     const rg_small      *b;
@@ -58,9 +60,13 @@ static void some_panels(void *context, int member, size_t begin, size_t end)
 /* The rows of a job over the team. */
 static void run(job *j, rg_team *team)
 {
-    if (j->left) rg_team_for(team, j->M, ROW_GRAIN, quantize_rows, j);
-    if (j->M < FEW_ROWS || j->M < j->b->N) rg_team_for(team, (j->b->N + RG_PANEL - 1) / RG_PANEL, 3, some_panels, j);
-    else rg_team_for(team, j->M, ROW_GRAIN, some_rows, j);
+    const size_t panels = (j->b->N + RG_PANEL - 1) / RG_PANEL,
+                 each = rg_product__panels_each(team, j->M, j->b->K, panels),
+                 wide = j->M < WIDE ? each : (each + WIDE - 1) / WIDE * WIDE;
+    rg_team *hands = each < panels ? team : NULL;
+    if (j->left) rg_team_for(hands, j->M, ROW_GRAIN, quantize_rows, j);
+    if (j->M < FEW_ROWS || j->M < j->b->N) rg_team_for(hands, panels, wide, some_panels, j);
+    else rg_team_for(hands, j->M, ROW_GRAIN, some_rows, j);
 }
 
 /* Few rows become integers on the stack; many in a block of their own, or, when there is no memory for one, few at a
