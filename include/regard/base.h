@@ -188,8 +188,8 @@ int       rg_team_size(const rg_team *team); /* NULL counts as 1 */
 
 /* Call work(context, member, begin, end) on contiguous shares of 0 .. n, each a multiple of `grain` but the last;
  * returns when all are done. The calling thread runs its own share and then those that no helper has begun, in that
- * member's name: work must not wait for another member's. A NULL team, a team of one or n <= grain runs on the caller as
- * member 0; a call from inside work of the same team runs on that member alone. n = 0 calls nothing. */
+ * member's name: work must not wait for another member's. A NULL team, a team of one or n <= grain runs on the caller
+ * as member 0; a call from inside work of the same team runs on that member alone. n = 0 calls nothing. */
 void rg_team_for(rg_team *team, size_t n, size_t grain, rg_team_work *work, void *context);
 
 /* At least `bytes` of memory of this member, 64-byte aligned, kept (not its content) until a larger request of the same

@@ -6,8 +6,8 @@
 
 #include "tensor/kernels.h"
 
-/* How many of the panels of weights a member takes in a product of M rows: all when the work is not worth a helper. With
- * few rows the reading counts, not the multiply-adds. */
+/* How many of the panels of weights a member takes in a product of M rows: all when the work is not worth a helper.
+ * With few rows the reading counts, not the multiply-adds. */
 size_t rg_product__panels_each(const rg_team *team, size_t M, size_t K, size_t panels);
 
 /* C (M, N) = f(A (M, K) B + bias), or C += A B when `add` (bias NULL and f identity then). B was packed once. */
