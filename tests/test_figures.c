@@ -25,7 +25,8 @@ static const sample samples[] = {
     { RG_FIGURE_AUTO, test_record_picture },       { RG_FIGURE_AUTO, test_record_graph },
     { RG_FIGURE_AUTO, test_record_curves },        { RG_FIGURE_AUTO, test_record_scripts },
     { RG_FIGURE_AUTO, test_record_memory },        { RG_FIGURE_AUTO, test_record_boxes },
-    { RG_FIGURE_GRAPH, test_record_rings },
+    { RG_FIGURE_GRAPH, test_record_rings },        { RG_FIGURE_AUTO, test_record_bars },
+    { RG_FIGURE_AUTO, test_record_sheet },
 };
 
 static void every_style_draws_in_every_format(void **state)
@@ -304,6 +305,43 @@ static void a_grid_draws_every_head_of_every_name(void **state)
     rg_record_free(r);
 }
 
+/* Three sets of one record: every bar is a line more, and points with names need no legend. */
+static void bars_and_points_are_drawn(void **state)
+{
+    rg_record        *r = test_record_bars();
+    rg_figure_options o = RG_FIGURE_OPTIONS_DEFAULT;
+    rg_figure_result  size[3];
+
+    (void)state;
+    for (o.curves = 0; o.curves < r->curve_sets; o.curves++) {
+        void  *bytes = NULL;
+        size_t count = 0;
+        assert_int_equal(rg_figure__render(&bytes, &count, &size[o.curves], r, RG_FIGURE_SVG, &o), RG_OK);
+        rg_free(bytes);
+    }
+    assert_true(size[1].height > size[0].height + 3 * 12);
+    rg_record_free(r);
+}
+
+/* Maps of two models over a picture stand one below the other, without their difference. */
+static void maps_over_a_picture_are_stacked(void **state)
+{
+    rg_record        *one = test_record_picture(), *both = NULL;
+    rg_figure_options o = RG_FIGURE_OPTIONS_DEFAULT;
+    rg_figure_result  size = { 0 };
+    void             *bytes = NULL;
+    size_t            count = 0;
+
+    (void)state;
+    assert_int_equal(rg_record_beside(&both, one, one), RG_OK);
+    o.map = 2;
+    assert_int_equal(rg_figure__render(&bytes, &count, &size, both, RG_FIGURE_PNG, &o), RG_OK);
+    assert_true(size.width > (double)one->map[0].rows * 128 && size.height < 400);
+    rg_free(bytes);
+    rg_record_free(both);
+    rg_record_free(one);
+}
+
 static void what_cannot_be_drawn_is_refused(void **state)
 {
     rg_record        *r = test_record_translation(), *empty = NULL;
@@ -347,6 +385,8 @@ int main(void)
         cmocka_unit_test(a_missing_glyph_is_counted),
         cmocka_unit_test(numbers_in_cells_are_rounded_before_their_zero_is_left_out),
         cmocka_unit_test(a_grid_draws_every_head_of_every_name),
+        cmocka_unit_test(bars_and_points_are_drawn),
+        cmocka_unit_test(maps_over_a_picture_are_stacked),
         cmocka_unit_test(what_cannot_be_drawn_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ static void expect_same(const rg_record *a, const rg_record *b)
 
 typedef rg_record *maker(void);
 static maker *const makers[] = { test_record_translation, test_record_picture, test_record_graph, test_record_curves,
-                                 test_record_scripts };
+                                 test_record_scripts, test_record_bars, test_record_sheet };
 enum { MAKERS = sizeof makers / sizeof *makers };
 
 static void every_record_reads_back_to_the_same_bytes(void **state)
@@ -149,6 +149,12 @@ static const char *const bad[][2] = {
     { HEAD AB "\"maps\":[{\"rows\":0,\"cols\":0,\"layer\":-7,\"weights\":{\"edges\":[]}}]}", "layer" },
     { HEAD "\"texts\":[{\"role\":\"x\"}]}", "texts[0]" },
     { HEAD "\"curves\":[{\"series\":[{\"x\":[1],\"y\":[]}]}]}", "series[0]" },
+    { HEAD "\"curves\":[{\"bars\":3,\"series\":[]}]}", "not a list" },
+    { HEAD "\"curves\":[{\"bars\":[],\"series\":[]}]}", "0 bars" },
+    { HEAD "\"curves\":[{\"bars\":[1],\"series\":[]}]}", "bars[0]" },
+    { HEAD "\"curves\":[{\"bars\":[\"a\"],\"series\":[{\"x\":[1],\"y\":[1]}]}]}", "none of 1 bars" },
+    { HEAD "\"curves\":[{\"series\":[{\"x\":[1],\"y\":[1],\"low\":[2],\"high\":[3]}]}]}", "no interval around 1" },
+    { HEAD "\"curves\":[{\"series\":[{\"x\":[1],\"y\":[1],\"low\":[0]}]}]}", "high" },
     { HEAD "\"title\":\"a\\u0000b\"}", "line" },
     { HEAD "\"title\":\"\xff\"}", "line" },
     { HEAD "\"title\":\"a\",\"title\":\"b\"}", "line" },

@@ -183,6 +183,80 @@ static void curves_are_drawn_with_their_names(void **state)
     rg_record_free(r);
 }
 
+static void bars_have_names_numbers_and_intervals(void **state)
+{
+    rg_record          *r = test_record_bars();
+    rg_terminal_options o = RG_TERMINAL_OPTIONS_DEFAULT;
+    char               *drawn = NULL;
+
+    (void)state;
+    assert_int_equal(rg_terminal_curves(&drawn, &r->curves[0], &o), RG_OK);
+    assert_non_null(strstr(drawn, "direction-reversed"));
+    assert_non_null(strstr(drawn, "├"));
+    assert_non_null(strstr(drawn, "37.1  36.5 to 37.7"));
+    rg_free(drawn);
+    assert_int_equal(rg_terminal_curves(&drawn, &r->curves[1], &o), RG_OK);
+    assert_non_null(strstr(drawn, "█"));
+    assert_non_null(strstr(drawn, "━━ decoder"));
+    rg_free(drawn);
+    rg_record_free(r);
+}
+
+static void points_with_names_are_letters(void **state)
+{
+    rg_record          *r = test_record_bars();
+    rg_terminal_options o = RG_TERMINAL_OPTIONS_DEFAULT;
+    char               *drawn = NULL;
+
+    (void)state;
+    assert_int_equal(rg_terminal_curves(&drawn, &r->curves[2], &o), RG_OK);
+    const char *legend = strstr(drawn, "a seq2seq   b luong   c transformer");
+    assert_non_null(legend);
+    for (const char *letter = "abc"; *letter; letter++) assert_non_null(memchr(drawn, *letter, (size_t)(legend - drawn)));
+    assert_non_null(strstr(drawn, "operations"));
+    rg_free(drawn);
+    rg_record_free(r);
+}
+
+/* A line of half blocks per two lines of pixels, as wide as the terminal at most; in shades without colour. */
+static void a_sheet_is_drawn_as_a_picture(void **state)
+{
+    rg_record          *r = test_record_sheet();
+    rg_terminal_options o = RG_TERMINAL_OPTIONS_DEFAULT;
+    char               *drawn = NULL;
+
+    (void)state;
+    assert_int_equal(rg_terminal_draw(&drawn, r, 0, &o), RG_OK);
+    assert_non_null(strstr(drawn, "▓"));
+    assert_null(strstr(drawn, "front → ")); /* no links */
+    rg_free(drawn);
+    o.colour = RG_COLOUR_24BIT;
+    o.height = 24;
+    assert_int_equal(rg_terminal_draw(&drawn, r, 0, &o), RG_OK);
+    assert_non_null(strstr(drawn, "▀"));
+    size_t lines = 0;
+    for (const char *p = drawn; *p; p++) lines += *p == '\n';
+    assert_in_range(lines, 8, 23);
+    rg_free(drawn);
+    rg_record_free(r);
+}
+
+static void a_picture_is_lit_for_every_word(void **state)
+{
+    rg_record          *r = test_record_picture();
+    rg_terminal_options o = RG_TERMINAL_OPTIONS_DEFAULT;
+    char               *drawn = NULL;
+
+    (void)state;
+    o.colour = RG_COLOUR_24BIT;
+    assert_int_equal(rg_terminal_draw(&drawn, r, 0, &o), RG_OK);
+    assert_non_null(strstr(drawn, "▀"));
+    const rg_labels *rows = &r->labels[r->map[0].row_labels];
+    for (size_t i = 0; i < rows->count; i++) assert_non_null(strstr(drawn, rows->text[i]));
+    rg_free(drawn);
+    rg_record_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +268,10 @@ int main(void)
         cmocka_unit_test(the_environment_decides_about_colour),
         cmocka_unit_test(colours_are_switched_off_at_the_end_of_every_line),
         cmocka_unit_test(curves_are_drawn_with_their_names),
+        cmocka_unit_test(bars_have_names_numbers_and_intervals),
+        cmocka_unit_test(points_with_names_are_letters),
+        cmocka_unit_test(a_sheet_is_drawn_as_a_picture),
+        cmocka_unit_test(a_picture_is_lit_for_every_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

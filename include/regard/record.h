@@ -78,14 +78,19 @@ typedef struct rg_series {
     char   *name;
     size_t  count;
     double *x, *y;
+    double *low, *high; /* the interval around each y, or NULL */
 } rg_series;
 
-/* Several series over one pair of axes: losses, BLEU by length, gradient norm by time step. */
+/* Several series over one pair of axes: losses, BLEU by length, gradient norm by time step. Series of a single point
+ * each are points with names. With bars, x counts them from 0, and the drawing has a bar for each; where there are
+ * intervals, a point with its interval. */
 typedef struct rg_curves {
     char      *title, *x_name, *y_name;
     bool       x_log, y_log;
     size_t     count;
     rg_series *series;
+    size_t     bars;
+    char     **bar; /* names, or NULL */
 } rg_curves;
 
 typedef struct rg_record {
@@ -103,6 +108,8 @@ typedef struct rg_record {
 
 rg_status rg_record_new(rg_record **out, const char *title, const char *kind);
 void      rg_record_free(rg_record *record);
+/* Another kind. "sheet": its last picture says all, the map over it is for pointing at parts of it. */
+rg_status rg_record_set_kind(rg_record *record, const char *kind);
 
 /* All adders copy what they are given and leave the record as it was when they fail. out_index may be NULL. */
 rg_status rg_record_add_labels(size_t *out_index, rg_record *record, const char *name, rg_label_kind kind,
@@ -135,11 +142,18 @@ rg_status rg_record_add_curves(size_t *out_index, rg_record *record, const char 
                                const char *y_name, bool x_log, bool y_log);
 rg_status rg_record_add_series(rg_record *record, size_t curves, const char *name, const double *x, const double *y,
                                size_t count);
+/* Of the series that was added last: low <= y <= high. */
+rg_status rg_record_set_interval(rg_record *record, size_t curves, const double *low, const double *high);
+/* Names of x = 0 .. count - 1, at least one, before any series; series then have their x among them. */
+rg_status rg_record_set_bars(rg_record *record, size_t curves, const char *const *name, size_t count);
 
 /* ---------------------------------------------------------------------------------------------------- asking */
 
 /* Weight of one pair; 0 for a pair that is not among the edges. Indices must be inside. */
 float rg_map_weight(const rg_record_map *map, size_t row, size_t col);
+
+/* Is the map one over the picture of a record of kind "sheet"? The drawing is the picture itself. */
+bool rg_map_is_sheet(const rg_record *record, const rg_record_map *map);
 
 /* All of it as rows * cols numbers, sparse or not; to be freed with rg_free. RG_ELIMIT past `most` numbers. */
 rg_status rg_map_dense(float **out, const rg_record_map *map, size_t most);

@@ -67,6 +67,7 @@ static rg_status add_regions(rg_record *r, const rg_picture *both, const rg_pict
     if (status == RG_OK) status = rg_record_set_picture(r, regions, png.data, png.length);
     if (status == RG_OK) status = rg_record_add_labels(&rows, r, "front of the network", RG_LABEL_TOKEN, row, 1);
     if (status == RG_OK) status = rg_record_add_map(NULL, r, place, rows, regions, halves, 2);
+    if (status == RG_OK) status = rg_record_set_kind(r, "sheet");
     rg_text_free(&png);
     return status;
 }

@@ -11,7 +11,7 @@
 #include "data/made/examples_made.h"
 #include "regard/view.h"
 
-enum { MOST = RG_WALK_MOST, LARGE = 240, GAP = 8 };
+enum { MOST = RG_WALK_MOST, LARGE = 300, GAP = 8, ACROSS = 4 };
 
 static bool wants(void *context, const char *name)
 {
@@ -55,22 +55,28 @@ static rg_ink ink_of(size_t i, size_t n)
     return (rg_ink){ { (unsigned char)(60 + 195 * share), (unsigned char)(220 - 100 * share), 60 } };
 }
 
+/* Numbers count from 1; (x, y) is the corner they stand in. */
+static void draw_number(rg_picture *p, double x, double y, size_t i, rg_ink ink)
+{
+    const char digits[2] = { (char)('0' + (i + 1) / 10), (char)('0' + (i + 1) % 10) };
+    rg_random  still = rg_random_new(1, 0);
+    for (int d = i + 1 < 10; d < 2; d++) {
+        const double m[6] = { 7, 0, x + 3 + 9 * (d - (i + 1 < 10)), 0, 11, y + 3 };
+        rg_draw__symbol(p, digits[d], m, 2, ink, 0, &still);
+    }
+}
+
 /* The frame of a glimpse and its number. */
 void rg_walk_draw_glimpse(rg_picture *p, const rg_walk *w, size_t i, double by)
 {
     const double x = (w->x[i] + 0.5) * by, y = (w->y[i] + 0.5) * by, half = (double)w->patch * by / 2;
     const rg_ink ink = ink_of(i, w->count);
-    const char   digits[2] = { (char)('0' + (i + 1) / 10), (char)('0' + (i + 1) % 10) };
-    rg_random    still = rg_random_new(1, 0);
     rg_draw__line(p, x - half, y - half, x + half, y - half, 1.5, ink);
     rg_draw__line(p, x + half, y - half, x + half, y + half, 1.5, ink);
     rg_draw__line(p, x + half, y + half, x - half, y + half, 1.5, ink);
     rg_draw__line(p, x - half, y + half, x - half, y - half, 1.5, ink);
     if (i) rg_draw__line(p, (w->x[i - 1] + 0.5) * by, (w->y[i - 1] + 0.5) * by, x, y, 1.5, ink);
-    for (int d = i + 1 < 10; d < 2; d++) {
-        const double m[6] = { 7, 0, x - half + 3 + 9 * (d - (i + 1 < 10)), 0, 11, y - half + 3 };
-        rg_draw__symbol(p, digits[d], m, 2, ink, 0, &still);
-    }
+    draw_number(p, x - half, y - half, i, ink);
 }
 
 /* What the retina saw: coarse patches first, finer ones over their middle. Zeros outside the picture. */
@@ -101,8 +107,8 @@ static rg_status draw(rg_picture *out, double *by, const rg_walk *w, const rg_pi
 {
     const size_t factor = LARGE / seen->width ? LARGE / seen->width : 1, width = seen->width * factor,
                  height = seen->height * factor;
-    const size_t across = w->count < 6 ? w->count : 6, side = (width - (across - 1) * GAP) / across,
-                 lines = (w->count + across - 1) / across;
+    const size_t lines = (w->count + ACROSS - 1) / ACROSS, across = (w->count + lines - 1) / lines,
+                 side = (width - (across - 1) * GAP) / across;
     rg_picture   colour = { 0 }, large = { 0 };
     *by = (double)factor;
     RG_TRY(rg_picture_to_channels(&colour, seen, 3));
@@ -112,8 +118,11 @@ static rg_status draw(rg_picture *out, double *by, const rg_walk *w, const rg_pi
         for (size_t i = 0; i < w->count; i++) rg_walk_draw_glimpse(&large, w, i, *by);
         memset(out->pixels, 40, out->height * out->width * 3);
         memcpy(out->pixels, large.pixels, height * width * 3);
-        for (size_t i = 0; i < w->count; i++)
-            rg_walk_draw_seen(out, height + GAP + i / across * (side + GAP), i % across * (side + GAP), side, w, i);
+        for (size_t i = 0; i < w->count; i++) {
+            const size_t top = height + GAP + i / across * (side + GAP), left = i % across * (side + GAP);
+            rg_walk_draw_seen(out, top, left, side, w, i);
+            draw_number(out, (double)left, (double)top, i, ink_of(i, w->count));
+        }
     }
     rg_picture_free(&colour);
     rg_picture_free(&large);
@@ -172,6 +181,7 @@ static rg_status add_picture(rg_record *r, const rg_walk *w, const rg_picture *s
     if (status == RG_OK) status = rg_record_set_boxes(r, regions, boxes);
     if (status == RG_OK) status = rg_record_set_picture(r, regions, png.data, png.length);
     if (status == RG_OK) status = add_map(r, regions, w->count);
+    if (status == RG_OK) status = rg_record_set_kind(r, "sheet");
     rg_picture_free(&drawn);
     rg_text_free(&png);
     return status;

@@ -33,18 +33,29 @@ static void fit(rg_axis *s, double low, double high, bool log, bool loose)
     }
 }
 
+bool rg_curves_are_points(const rg_curves *c)
+{
+    bool points = c->count > 1 && !c->bars;
+    for (size_t i = 0; i < c->count; i++) points = points && c->series[i].count == 1;
+    return points;
+}
+
 void rg_axis_fit(rg_axis *x, rg_axis *y, const rg_curves *c)
 {
     double lx = INFINITY, hx = -INFINITY, ly = INFINITY, hy = -INFINITY;
 
     for (size_t i = 0; i < c->count; i++)
         for (size_t k = 0; k < c->series[i].count; k++) {
-            double px = c->series[i].x[k], py = c->series[i].y[k];
+            const rg_series *s = &c->series[i];
+            const double     px = s->x[k], py = s->y[k];
             if ((c->x_log && px <= 0) || (c->y_log && py <= 0)) continue;
             lx = fmin(lx, px), hx = fmax(hx, px);
             ly = fmin(ly, py), hy = fmax(hy, py);
+            if (s->low && (!c->y_log || s->low[k] > 0)) ly = fmin(ly, s->low[k]);
+            if (s->high) hy = fmax(hy, s->high[k]);
+            if (c->bars && !s->low && !c->y_log) ly = fmin(ly, 0), hy = fmax(hy, 0);
         }
-    fit(x, lx, hx, c->x_log, false);
+    fit(x, lx, hx, c->x_log, rg_curves_are_points(c));
     fit(y, ly, hy, c->y_log, true);
 }
 
@@ -99,4 +110,50 @@ void rg_axis_text(char out[32], const rg_axis *s, double tick)
         power_of_ten(out, (int)round(log10(tick)));
     else if (fabs(tick) >= 10000 && fmod(tick, 1000) == 0) snprintf(out, 32, "%gk", tick / 1000);
     else snprintf(out, 32, "%.4g", tick);
+}
+
+/* ------------------------------------------------------------------------------------------------- names of points */
+
+typedef struct {
+    double x0, y0, x1, y1;
+} box;
+
+static bool touch(box a, box b) { return a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1; }
+
+static box name_at(rg_point_name *n, rg_beside side)
+{
+    static const double away = 7;
+    const double        left = side == RG_BESIDE_RIGHT  ? n->x + away
+                               : side == RG_BESIDE_LEFT ? n->x - away - n->width
+                                                        : n->x - n->width / 2,
+                 middle = side == RG_BESIDE_ABOVE   ? n->y - away - n->height / 2
+                          : side == RG_BESIDE_BELOW ? n->y + away + n->height / 2
+                                                    : n->y;
+    n->side = side;
+    n->text_x = side == RG_BESIDE_RIGHT ? left : side == RG_BESIDE_LEFT ? left + n->width : n->x;
+    n->text_y = middle;
+    return (box){ left, middle - n->height / 2, left + n->width, middle + n->height / 2 };
+}
+
+/* Does name i cover a point, a name that was placed before it, or the border? */
+static bool is_free(const rg_point_name *names, size_t count, size_t i, box b, double left, double right)
+{
+    if (b.x0 < left || b.x1 > right) return false;
+    for (size_t k = 0; k < count; k++) {
+        const rg_point_name *n = &names[k];
+        rg_point_name        copy = *n;
+        if (k != i && touch(b, (box){ n->x - 3, n->y - 3, n->x + 3, n->y + 3 })) return false;
+        if (k < i && touch(b, name_at(&copy, n->side))) return false;
+    }
+    return true;
+}
+
+void rg_point_names(rg_point_name *names, size_t count, double left, double right)
+{
+    for (size_t i = 0; i < count; i++) {
+        rg_beside side = RG_BESIDE_RIGHT;
+        while (side < RG_BESIDE_SIDES && !is_free(names, count, i, name_at(&names[i], side), left, right)) side++;
+        if (side == RG_BESIDE_SIDES) /* nowhere: where it stays inside */
+            name_at(&names[i], names[i].x + 7 + names[i].width <= right ? RG_BESIDE_RIGHT : RG_BESIDE_LEFT);
+    }
 }

@@ -3,6 +3,7 @@
 #include "regard/view.h"
 #include "view/buffer.h"
 #include "view/axis.h"
+#include "view/bars_svg.h"
 
 #include <math.h>
 
@@ -48,12 +49,25 @@ static void put_axes(const frame *f, const rg_curves *c)
     rg_buffer_text(f->b, "</text>");
 }
 
+static void put_intervals(const frame *f, const rg_series *s, size_t index)
+{
+    for (size_t i = 0; s->low && i < s->count; i++) {
+        double x, low, high;
+        if (!rg_axis_place(&x, &f->x, s->x[i]) || !rg_axis_place(&low, &f->y, s->low[i]) ||
+            !rg_axis_place(&high, &f->y, s->high[i]))
+            continue;
+        rg_buffer_format(f->b, "<path d=\"M%.1f %.1fV%.1f\" stroke=\"var(--s%zu)\" stroke-width=\"1.2\"/>",
+                         LEFT + f->wide * x, TOP + f->high * (1 - low), TOP + f->high * (1 - high), index % 8);
+    }
+}
+
 /* The lowest and the highest of each stretch, in their order: a spike is never lost. */
 static void put_series(const frame *f, const rg_series *s, size_t index)
 {
     size_t stretch = s->count > MOST_POINTS ? (2 * s->count + MOST_POINTS - 1) / MOST_POINTS : 1;
     bool   pen = false;
 
+    put_intervals(f, s, index);
     rg_buffer_format(f->b,
                      "<path fill=\"none\" stroke=\"var(--s%zu)\" stroke-width=\"1.8\" stroke-linejoin=\"round\" d=\"",
                      index % 8);
@@ -86,6 +100,33 @@ static void put_series(const frame *f, const rg_series *s, size_t index)
     }
 }
 
+/* The names of points beside them. */
+static void put_names(const frame *f, const rg_curves *c)
+{
+    static const char *const anchor[] = { "start", "end", "middle", "middle" };
+    rg_point_name           *names = rg_alloc_array(c->count, sizeof *names);
+
+    if (!names) {
+        f->b->status = RG_ENOMEM;
+        return;
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        double x = 0, y = 0;
+        rg_axis_place(&x, &f->x, c->series[i].x[0]);
+        rg_axis_place(&y, &f->y, c->series[i].y[0]);
+        names[i] = (rg_point_name){ .x = LEFT + f->wide * x, .y = TOP + f->high * (1 - y), .height = 13,
+                                    .width = LEGEND * (double)rg_terminal_width(c->series[i].name) };
+    }
+    rg_point_names(names, c->count, LEFT, LEFT + f->wide + RIGHT);
+    for (size_t i = 0; i < c->count; i++) {
+        rg_buffer_format(f->b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" style=\"fill:var(--fg)\">", names[i].text_x,
+                         names[i].text_y + 4, anchor[names[i].side]);
+        rg_buffer_html(f->b, c->series[i].name);
+        rg_buffer_text(f->b, "</text>");
+    }
+    rg_free(names);
+}
+
 static void put_legend(const frame *f, const rg_curves *c)
 {
     double x = LEFT;
@@ -107,6 +148,7 @@ rg_status rg_curves_svg(char **out, const rg_curves *c, int width, int height)
     rg_buffer b = RG_BUFFER_EMPTY;
     frame     f = { .b = &b, .wide = width - LEFT - RIGHT, .high = height - TOP - BOTTOM };
 
+    if (c->bars) return rg_bars_svg(out, c, width);
     if (width < 160 || height < 140) return rg_fail(RG_EINVAL, "curves in %d x %d: at least 160 x 140", width, height);
     rg_axis_fit(&f.x, &f.y, c);
     rg_buffer_format(
@@ -118,9 +160,10 @@ rg_status rg_curves_svg(char **out, const rg_curves *c, int width, int height)
     rg_buffer_text(&b, "</title><text x=\"0\" y=\"16\" font-size=\"15\" font-weight=\"600\" style=\"fill:var(--fg)\">");
     rg_buffer_html(&b, c->title);
     rg_buffer_text(&b, "</text>");
-    put_legend(&f, c);
+    if (!rg_curves_are_points(c)) put_legend(&f, c);
     put_axes(&f, c);
     for (size_t i = 0; i < c->count; i++) put_series(&f, &c->series[i], i);
+    if (rg_curves_are_points(c)) put_names(&f, c);
     rg_buffer_text(&b, "</svg>");
     return rg_buffer_take(out, NULL, &b);
 }

@@ -28,6 +28,15 @@ rg_status rg_record_new(rg_record **out, const char *title, const char *kind)
     return RG_OK;
 }
 
+rg_status rg_record_set_kind(rg_record *r, const char *kind)
+{
+    char *copy = rg_strdup(kind);
+    if (!copy) return RG_ENOMEM;
+    rg_free(r->kind);
+    r->kind = copy;
+    return RG_OK;
+}
+
 static void labels_fini(rg_labels *l)
 {
     rg_free(l->name);
@@ -55,8 +64,12 @@ static void curves_fini(rg_curves *c)
         rg_free(c->series[i].name);
         rg_free(c->series[i].x);
         rg_free(c->series[i].y);
+        rg_free(c->series[i].low);
+        rg_free(c->series[i].high);
     }
     rg_free(c->series);
+    for (size_t i = 0; i < c->bars; i++) rg_free(c->bar[i]);
+    rg_free(c->bar);
 }
 
 void rg_record_free(rg_record *r)
@@ -338,6 +351,30 @@ rg_status rg_record_add_curves(size_t *out_index, rg_record *r, const char *titl
     return RG_OK;
 }
 
+static bool is_bar(const rg_curves *c, double x) { return x >= 0 && x < (double)c->bars && x - floor(x) <= 0; }
+
+rg_status rg_record_set_bars(rg_record *r, size_t curves, const char *const *name, size_t count)
+{
+    rg_curves *c = curves < r->curve_sets ? &r->curves[curves] : NULL;
+    char     **bar;
+
+    if (!c || c->count || c->bars) return rg_fail(RG_EINVAL, "bars are named once, before any series");
+    if (!count || count > RG_RECORD_MAX_LISTS)
+        return rg_fail(RG_ELIMIT, "%zu bars, 1 to %d are possible", count, RG_RECORD_MAX_LISTS);
+    if (!(bar = rg_alloc_zero(count * sizeof *bar))) return RG_ENOMEM;
+    c->bar = bar;
+    c->bars = count;
+    for (size_t i = 0; i < count; i++)
+        if (!(bar[i] = rg_strdup(name[i] ? name[i] : ""))) {
+            for (size_t k = 0; k < i; k++) rg_free(bar[k]);
+            rg_free(bar);
+            c->bar = NULL;
+            c->bars = 0;
+            return RG_ENOMEM;
+        }
+    return RG_OK;
+}
+
 rg_status rg_record_add_series(rg_record *r, size_t curves, const char *name, const double *x, const double *y,
                                size_t count)
 {
@@ -350,6 +387,9 @@ rg_status rg_record_add_series(rg_record *r, size_t curves, const char *name, co
         if (!isfinite(x[i]) || !isfinite(y[i]))
             return rg_fail(RG_ENUMBER, "series %s: point %zu of %zu is not finite", name ? name : "", i, count);
     c = &r->curves[curves];
+    for (size_t i = 0; c->bars && i < count; i++)
+        if (!is_bar(c, x[i]))
+            return rg_fail(RG_EINVAL, "series %s: %g is none of %zu bars", name ? name : "", x[i], c->bars);
     RG_TRY(one_more(&c->series, c->count, sizeof *c->series, RG_RECORD_MAX_LISTS, "series in one set"));
     s.name = rg_strdup(name ? name : "");
     if (!s.name || copy_bytes(&s.x, x, count, sizeof *x) != RG_OK || copy_bytes(&s.y, y, count, sizeof *y) != RG_OK) {
@@ -361,7 +401,35 @@ rg_status rg_record_add_series(rg_record *r, size_t curves, const char *name, co
     return RG_OK;
 }
 
+rg_status rg_record_set_interval(rg_record *r, size_t curves, const double *low, const double *high)
+{
+    rg_series *s = curves < r->curve_sets && r->curves[curves].count
+                       ? &r->curves[curves].series[r->curves[curves].count - 1]
+                       : NULL;
+    double    *ends[2] = { NULL, NULL };
+
+    if (!s || s->low) return rg_fail(RG_EINVAL, "an interval belongs to the series that was added last");
+    for (size_t i = 0; i < s->count; i++)
+        if (!isfinite(low[i]) || !isfinite(high[i]) || low[i] > s->y[i] || high[i] < s->y[i])
+            return rg_fail(RG_ENUMBER, "series %s: %g to %g is no interval around %g", s->name, low[i], high[i], s->y[i]);
+    if (copy_bytes(&ends[0], low, s->count, sizeof *low) != RG_OK ||
+        copy_bytes(&ends[1], high, s->count, sizeof *high) != RG_OK) {
+        rg_free(ends[0]);
+        return RG_ENOMEM;
+    }
+    s->low = ends[0];
+    s->high = ends[1];
+    return RG_OK;
+}
+
 /* ---------------------------------------------------------------------------------------------------- asking */
+
+bool rg_map_is_sheet(const rg_record *r, const rg_record_map *m)
+{
+    size_t last = r->label_lists;
+    while (last > 0 && !r->labels[last - 1].picture) last--;
+    return last > 0 && m->col_labels == last - 1 && strcmp(r->kind, "sheet") == 0;
+}
 
 float rg_map_weight(const rg_record_map *m, size_t row, size_t col)
 {

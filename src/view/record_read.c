@@ -399,6 +399,23 @@ static rg_status read_numbers(double **out, size_t *out_count, json_t *object, c
     return RG_OK;
 }
 
+static rg_status read_interval(rg_record *r, size_t curves, json_t *object, size_t points)
+{
+    double   *low = NULL, *high = NULL;
+    size_t    lows = 0, highs = 0;
+    rg_status status;
+
+    if (!json_object_get(object, "low") && !json_object_get(object, "high")) return RG_OK;
+    if ((status = read_numbers(&low, &lows, object, "low")) == RG_OK &&
+        (status = read_numbers(&high, &highs, object, "high")) == RG_OK)
+        status = lows == points && highs == points
+                     ? rg_record_set_interval(r, curves, low, high)
+                     : rg_fail(RG_EFORMAT, "%zu numbers in low, %zu in high, %zu in y", lows, highs, points);
+    rg_free(low);
+    rg_free(high);
+    return status;
+}
+
 static rg_status read_series(rg_record *r, size_t curves, json_t *object)
 {
     rg_status   status;
@@ -411,9 +428,28 @@ static rg_status read_series(rg_record *r, size_t curves, json_t *object)
         (status = read_numbers(&y, &ny, object, "y")) == RG_OK) {
         if (nx != ny) status = rg_fail(RG_EFORMAT, "%zu numbers in x, %zu in y", nx, ny);
         else status = rg_record_add_series(r, curves, name, x, y, nx);
+        if (status == RG_OK) status = read_interval(r, curves, object, ny);
     }
     rg_free(x);
     rg_free(y);
+    return status;
+}
+
+static rg_status read_bars(rg_record *r, size_t curves, json_t *object)
+{
+    json_t      *list = json_object_get(object, "bars");
+    const size_t count = json_array_size(list);
+    const char **name;
+    rg_status    status = RG_OK;
+
+    if (!list) return RG_OK;
+    RG_TRY(get_array(&list, object, "bars", RG_RECORD_MAX_LISTS));
+    if (!(name = rg_alloc_array(count, sizeof *name))) return RG_ENOMEM;
+    for (size_t i = 0; i < count && status == RG_OK; i++)
+        if (!(name[i] = json_string_value(json_array_get(list, i))) || strlen(name[i]) > RG_RECORD_MAX_LABEL)
+            status = rg_fail(RG_EFORMAT, "bars[%zu] is not a text of at most %zu bytes", i, RG_RECORD_MAX_LABEL);
+    if (status == RG_OK) status = rg_record_set_bars(r, curves, name, count);
+    rg_free(name);
     return status;
 }
 
@@ -429,6 +465,7 @@ static rg_status read_curves(rg_record *r, json_t *object)
     RG_TRY(get_array(&list, object, "series", RG_RECORD_MAX_LISTS));
     RG_TRY(
         rg_record_add_curves(&index, r, title, x_name, y_name, get_true(object, "x_log"), get_true(object, "y_log")));
+    RG_TRY(read_bars(r, index, object));
     for (size_t i = 0; i < json_array_size(list); i++) {
         rg_status status = read_series(r, index, json_array_get(list, i));
         if (status != RG_OK) return rg_fail_in(status, "series[%zu]: ", i);

@@ -185,12 +185,19 @@ static void write_curves(rg_buffer *b, const rg_curves *c)
     rg_buffer_json(b, c->y_name);
     if (c->x_log) rg_buffer_text(b, ",\"x_log\":true");
     if (c->y_log) rg_buffer_text(b, ",\"y_log\":true");
+    for (size_t i = 0; i < c->bars; i++) {
+        rg_buffer_text(b, i ? "," : ",\"bars\":[");
+        rg_buffer_json(b, c->bar[i]);
+    }
+    if (c->bars) rg_buffer_text(b, "]");
     rg_buffer_text(b, ",\"series\":[");
     for (size_t i = 0; i < c->count; i++) {
         rg_buffer_text(b, i ? ",\n{\"name\":" : "\n{\"name\":");
         rg_buffer_json(b, c->series[i].name);
         write_numbers(b, "x", c->series[i].x, c->series[i].count);
         write_numbers(b, "y", c->series[i].y, c->series[i].count);
+        if (c->series[i].low) write_numbers(b, "low", c->series[i].low, c->series[i].count);
+        if (c->series[i].high) write_numbers(b, "high", c->series[i].high, c->series[i].count);
         rg_buffer_text(b, "}");
     }
     rg_buffer_text(b, "]}");

@@ -477,6 +477,13 @@ static size_t lines_of(const rg_buffer *b)
     return n;
 }
 
+/* Weights over parts of a picture, in colours that can show it. */
+static bool is_lit(const drawing *d)
+{
+    return d->o->colour != RG_COLOUR_NONE && d->o->unicode && d->cols->picture && d->cols->boxes && d->low >= 0 &&
+           !rg_labels_are_strips(d->cols);
+}
+
 rg_status rg_terminal_draw(char **out, const rg_record *r, size_t map, const rg_terminal_options *options)
 {
     rg_terminal_options o = *options;
@@ -503,7 +510,13 @@ rg_status rg_terminal_draw(char **out, const rg_record *r, size_t map, const rg_
     if (!d.m->from || d.m->rows * d.m->cols <= 64 * 64) {
         if ((status = rg_map_dense(&w, d.m, RG_RECORD_MAX_WEIGHTS)) != RG_OK) goto done;
         d.w = w;
-        if (d.m->rows && d.m->cols) put_matrix(&d);
+        if (rg_map_is_sheet(r, d.m)) {
+            status = rg_terminal__sheet(&b, d.cols, d.room, &o);
+            goto done;
+        }
+        if (d.m->rows && d.m->cols && is_lit(&d)) status = rg_terminal__lit(&b, d.rows, d.cols, w, d.room, &o);
+        else if (d.m->rows && d.m->cols) put_matrix(&d);
+        if (status != RG_OK) goto done;
     }
     d.left = SIZE_MAX;
     if (low) {

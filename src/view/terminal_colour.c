@@ -69,28 +69,35 @@ static int nearest_256(const double rgb[3])
     return gray_error < cube_error ? 232 + gray : 16 + 36 * index[0] + 6 * index[1] + index[2];
 }
 
-static void colour(rg_buffer *b, const rg_terminal_options *o, double value, int base)
+void rg_terminal__rgb(rg_buffer *b, const rg_terminal_options *o, const double rgb[3], bool ground)
 {
-    double rgb[3];
+    const int base = ground ? 48 : 38;
 
     if (o->colour == RG_COLOUR_NONE) return;
-    rg_palette_colour(rgb, o->palette != RG_PALETTE_AUTO ? o->palette : o->light ? RG_PALETTE_BLUE
-                                                                                 : RG_PALETTE_FIRE,
-                      value);
     if (o->colour == RG_COLOUR_256) rg_buffer_format(b, "\x1b[%d;5;%dm", base, nearest_256(rgb));
     else
         rg_buffer_format(b, "\x1b[%d;2;%d;%d;%dm", base, (int)(rgb[0] * 255 + 0.5), (int)(rgb[1] * 255 + 0.5),
                          (int)(rgb[2] * 255 + 0.5));
 }
 
+static void colour(rg_buffer *b, const rg_terminal_options *o, double value, bool ground)
+{
+    double rgb[3];
+
+    rg_palette_colour(rgb, o->palette != RG_PALETTE_AUTO ? o->palette : o->light ? RG_PALETTE_BLUE
+                                                                                 : RG_PALETTE_FIRE,
+                      value);
+    rg_terminal__rgb(b, o, rgb, ground);
+}
+
 void rg_terminal__ground(rg_buffer *b, const rg_terminal_options *o, double value)
 {
-    colour(b, o, value, 48);
+    colour(b, o, value, true);
 }
 
 void rg_terminal__ink(rg_buffer *b, const rg_terminal_options *o, double value)
 {
-    colour(b, o, value, 38);
+    colour(b, o, value, false);
 }
 
 void rg_terminal__dim(rg_buffer *b, const rg_terminal_options *o)

@@ -217,6 +217,49 @@ rg_record *test_record_curves(void)
     return r;
 }
 
+rg_record *test_record_bars(void)
+{
+    static const char *const names[] = { "base", "cell-gru", "direction-reversed" }, *const systems[] = { "seq2seq", "luong", "transformer" };
+    static const double      at[] = { 0, 1, 2 }, y[] = { 37.1, 36.2, 28.4 }, low[] = { 36.5, 35.9, 28.4 }, high[] = { 37.7, 36.5, 28.4 },
+                        share[] = { 0.25, 0.5, 0.125 }, smaller[] = { 0.5, 0.25, 0.0625 }, cost[] = { 4e14, 9e14, 2e15 };
+    rg_record *r = NULL;
+    size_t     set;
+
+    MUST(rg_record_new(&r, "Means and shares", "evaluation"));
+    MUST(rg_record_add_curves(&set, r, "Mean and interval", "row", "BLEU", false, false));
+    MUST(rg_record_set_bars(r, set, names, 3));
+    MUST(rg_record_add_series(r, set, "BLEU", at, y, 3));
+    MUST(rg_record_set_interval(r, set, low, high));
+    MUST(rg_record_add_curves(&set, r, "Load", "expert", "share", false, false));
+    MUST(rg_record_set_bars(r, set, names, 3));
+    MUST(rg_record_add_series(r, set, "encoder", at, share, 3));
+    MUST(rg_record_add_series(r, set, "decoder", at, smaller, 3));
+    MUST(rg_record_add_curves(&set, r, "BLEU and cost", "operations", "BLEU", true, false));
+    for (size_t i = 0; i < 3; i++) MUST(rg_record_add_series(r, set, systems[i], &cost[i], &y[i], 1));
+    return r;
+}
+
+rg_record *test_record_sheet(void)
+{
+    static const char *const parts[] = { "before", "after" }, *const row[] = { "front" };
+    static const float       boxes[] = { 0, 0, 0.5f, 1, 0.5f, 0, 1, 1 };
+    static const rg_real     half[] = { (rg_real)0.5, (rg_real)0.5 };
+    rg_map_place             place = { "front", -1, -1, -1, -1 };
+    rg_record               *r = NULL;
+    size_t                   bytes, regions, rows;
+    void                    *png = landscape(&bytes);
+
+    MUST(rg_record_new(&r, "One picture", "class"));
+    MUST(rg_record_add_labels(&regions, r, "parts", RG_LABEL_REGION, parts, 2));
+    MUST(rg_record_set_boxes(r, regions, boxes));
+    MUST(rg_record_set_picture(r, regions, png, bytes));
+    MUST(rg_record_add_labels(&rows, r, "front", RG_LABEL_TOKEN, row, 1));
+    MUST(rg_record_add_map(NULL, r, place, rows, regions, half, 2));
+    MUST(rg_record_set_kind(r, "sheet"));
+    rg_free(png);
+    return r;
+}
+
 rg_record *test_record_scripts(void)
 {
     static const char *const rows[] = {

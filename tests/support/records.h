@@ -17,6 +17,10 @@ rg_record *test_record_boxes(void);
 rg_record *test_record_rings(void);
 /* Gradient norms of a network that forgets and one that does not. */
 rg_record *test_record_curves(void);
+/* Sets of curves: means with intervals, two series of bars, points with names. */
+rg_record *test_record_bars(void);
+/* A picture with two parts that is all there is to draw. */
+rg_record *test_record_sheet(void);
 /* Labels in Latin, Greek, Cyrillic, Arabic, Hebrew, Chinese, Japanese, Korean, with marks and wide characters. */
 rg_record *test_record_scripts(void);
 

@@ -65,20 +65,22 @@ double canvas_note(canvas *c, const rg_record_map *m, double x, double y);
 
 /* The drawings. */
 rg_status draw_matrix(canvas *c, const rg_record_map *m);
-/* A comparison: the two maps before `m`, and m, their difference. */
+/* A comparison: the two maps before `m`, and m, their difference; over pictures the two alone. */
 rg_status draw_beside(canvas *c, const rg_record_map *m);
 rg_status draw_grid(canvas *c, const rg_record_map *m); /* NULL: every attention of the record */
 rg_status draw_links(canvas *c, const rg_record_map *m);
 rg_status draw_picture(canvas *c, const rg_record_map *m);
+rg_status draw_stacked(canvas *c, const rg_record_map *a, const rg_record_map *b); /* of a comparison over pictures */
 rg_status draw_strips(canvas *c, const rg_record_map *m); /* columns are strips of a picture: times of a recording */
 rg_status draw_panels(canvas *c);
-rg_status draw_sheet(canvas *c); /* the picture of a record that is one */
+rg_status draw_sheet(canvas *c, size_t labels); /* the picture of a record that is one: the first from that list on */
 /* A framed picture, lit by the weights w of its regions; w NULL: as it is. */
 void picture_paint(canvas *c, cairo_surface_t *image, const float *w, const rg_labels *regions, double x, double y,
                    double width, double height);
 rg_status draw_graph(canvas *c, const rg_record_map *m);
 rg_status draw_memory(canvas *c, const rg_record_map *m);
 rg_status draw_curves(canvas *c, const rg_curves *curves);
+rg_status draw_bars(canvas *c, const rg_curves *curves); /* those that have bars */
 /* Nodes as boxes at their places, upright: from below to above; else from left to right. */
 rg_status draw_boxes(canvas *c, const rg_record_map *m, bool upright);
 

@@ -101,8 +101,15 @@ rg_status draw_matrix(canvas *c, const rg_record_map *m)
     return RG_OK;
 }
 
+static bool over_picture(const canvas *c, const rg_record_map *m)
+{
+    const rg_labels *l = &c->record->labels[m->col_labels];
+    return l->picture && l->boxes && !rg_labels_are_strips(l);
+}
+
 rg_status draw_beside(canvas *c, const rg_record_map *m)
 {
+    if (over_picture(c, m - 2) && over_picture(c, m - 1)) return draw_stacked(c, m - 2, m - 1);
     double       x = MARGIN, top = canvas_heading(c, c->record->title, ""), low = top;
     const double title = c->heading;
 

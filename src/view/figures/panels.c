@@ -2,7 +2,7 @@
  * lie over it: an input, what changes it and the changed input, with where the evidence was before and after. */
 #include "canvas.h"
 
-enum { SIDE = 168, GAP = 14, TALL = 24 };
+enum { SIDE = 168, GAP = 14, TALL = 24, ACROSS = 4 };
 
 static double height_of(const cairo_surface_t *image, double width)
 {
@@ -45,16 +45,18 @@ rg_status draw_panels(canvas *c)
 {
     const rg_record *r = c->record;
     const double     top = canvas_heading(c, r->title, NULL);
-    double           bottom = top, x = MARGIN;
+    double           line = top, bottom = top, x = MARGIN, right = 0;
     for (size_t k = 0; k < r->label_lists; k++) {
-        double y = top;
         if (!r->labels[k].picture) continue;
-        RG_TRY(draw_column(&y, c, k, x, top));
+        if (x > MARGIN + ACROSS * (SIDE + GAP) - 1) x = MARGIN, line = bottom + GAP;
+        double y = line;
+        RG_TRY(draw_column(&y, c, k, x, line));
         bottom = y > bottom ? y : bottom;
         x += SIDE + GAP;
+        right = x > right ? x : right;
     }
-    if (x <= MARGIN) return rg_fail(RG_EINVAL, "the record has no picture: panels cannot be drawn");
-    c->width = x - GAP + MARGIN;
+    if (right <= MARGIN) return rg_fail(RG_EINVAL, "the record has no picture: panels cannot be drawn");
+    c->width = right - GAP + MARGIN;
     c->height = bottom + MARGIN - 8;
     return RG_OK;
 }

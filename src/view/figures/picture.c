@@ -5,7 +5,7 @@
 
 #include "canvas.h"
 
-enum { FINE = 56, ACROSS = 4, MOST_WORDS = 64 };
+enum { FINE = 56, ACROSS = 4, STACK_ACROSS = 9, MOST_WORDS = 64 };
 
 /* light[y][x] in 0..1: the share of the strongest weight at that place. */
 static void spread(float light[FINE][FINE], const float *w, const rg_labels *l)
@@ -107,12 +107,14 @@ void picture_paint(canvas *c, cairo_surface_t *image, const float *w, const rg_l
     cairo_stroke(c->cr);
 }
 
-rg_status draw_picture(canvas *c, const rg_record_map *m)
+/* The picture, if there is one, and then it or its regions once for each word, `across` in a line, from *at_y on, which
+ * becomes the y below them. Returns through `right` how far they reach. */
+static rg_status place_pictures(canvas *c, const rg_record_map *m, size_t across, double *at_y, double *right)
 {
     const rg_labels *rows = &c->record->labels[m->row_labels], *regions = &c->record->labels[m->col_labels];
     cairo_surface_t *image = NULL;
     float           *w = NULL, light[FINE][FINE];
-    double           pw = 128, ph = 96, y, top = map_top(m);
+    double           pw = 128, ph = 96, top = map_top(m);
     size_t           words = m->rows < MOST_WORDS ? m->rows : MOST_WORDS, first;
 
     if (!regions->boxes)
@@ -125,12 +127,9 @@ rg_status draw_picture(canvas *c, const rg_record_map *m)
     if (image)
         ph = pw *
              fmin(2, fmax(0.4, (double)cairo_image_surface_get_height(image) / cairo_image_surface_get_width(image)));
-    char *subtitle = map_subtitle(m);
-    y = canvas_heading(c, c->record->title, subtitle);
-    rg_free(subtitle);
     first = image ? 1 : 0; /* the picture itself comes first */
     for (size_t k = 0; k < words + first; k++) {
-        double px = MARGIN + (double)(k % ACROSS) * (pw + 10), py = y + (double)(k / ACROSS) * (ph + 30);
+        double px = MARGIN + (double)(k % across) * (pw + 10), py = *at_y + (double)(k / across) * (ph + 30);
         if (image) paint_image(c, image, px, py, pw, ph, CAIRO_FILTER_GOOD);
         if (k >= first) {
             const float *row = w + (k - first) * m->cols;
@@ -145,21 +144,51 @@ rg_status draw_picture(canvas *c, const rg_record_map *m)
         cairo_rectangle(c->cr, px, py, pw, ph);
         cairo_stroke(c->cr);
     }
-    c->width = 2 * MARGIN + (double)(words + first < ACROSS ? words + first : ACROSS) * (pw + 10) - 10;
-    y += (double)((words + first + ACROSS - 1) / ACROSS) * (ph + 30);
-    c->height = canvas_note(c, m, MARGIN, y - 6) + MARGIN;
+    *right = MARGIN + (double)(words + first < across ? words + first : across) * (pw + 10) - 10;
+    *at_y += (double)((words + first + across - 1) / across) * (ph + 30);
     if (image) cairo_surface_destroy(image);
     rg_free(w);
     return RG_OK;
 }
 
-/* A record that is a picture: the first one it has, at its own size. */
-rg_status draw_sheet(canvas *c)
+rg_status draw_picture(canvas *c, const rg_record_map *m)
+{
+    char  *subtitle = map_subtitle(m);
+    double right, y = canvas_heading(c, c->record->title, subtitle);
+
+    rg_free(subtitle);
+    RG_TRY(place_pictures(c, m, ACROSS, &y, &right));
+    c->width = right + MARGIN;
+    c->height = canvas_note(c, m, MARGIN, y - 6) + MARGIN;
+    return RG_OK;
+}
+
+/* The maps of two models over their pictures, one below the other. */
+rg_status draw_stacked(canvas *c, const rg_record_map *a, const rg_record_map *b)
+{
+    const rg_record_map *two[] = { a, b };
+    double               y = canvas_heading(c, c->record->title, "");
+
+    for (size_t k = 0; k < 2; k++) {
+        char  *subtitle = map_subtitle(two[k]);
+        double right;
+        if (!subtitle) return RG_ENOMEM;
+        canvas_text(c, MARGIN, y + 5, LEFT, subtitle, 10, c->dim, 0);
+        rg_free(subtitle);
+        y += 16;
+        RG_TRY(place_pictures(c, two[k], STACK_ACROSS, &y, &right));
+        c->width = fmax(c->width, right + MARGIN);
+    }
+    c->height = y - 6 + MARGIN;
+    return RG_OK;
+}
+
+/* A record that is a picture: the first one it has from list i on, at its own size. */
+rg_status draw_sheet(canvas *c, size_t i)
 {
     const rg_record *r = c->record;
     cairo_surface_t *image = NULL;
     const char      *note = "";
-    size_t           i = 0;
     while (i < r->label_lists && !r->labels[i].picture) i++;
     if (i == r->label_lists) return rg_fail(RG_EINVAL, "the record has no picture to draw");
     RG_TRY(image_decode(&image, r->labels[i].picture, r->labels[i].picture_bytes));
@@ -169,7 +198,12 @@ rg_status draw_sheet(canvas *c)
     const double y = canvas_heading(c, r->title, note);
     picture_paint(c, image, NULL, NULL, MARGIN, y, w, h);
     cairo_surface_destroy(image);
+    const rg_labels *l = &r->labels[i];
+    const bool       strips = rg_labels_are_strips(l); /* several pictures side by side: their names */
+    for (size_t k = 0; strips && k < l->count; k++)
+        canvas_text(c, MARGIN + w * (double)(l->boxes[4 * k] + l->boxes[4 * k + 2]) / 2, y + h + 11, CENTRE, l->text[k],
+                    10, c->ink, w / (double)l->count);
     c->width = w + 2 * MARGIN;
-    c->height = y + h + MARGIN;
+    c->height = y + h + (strips ? 18 : 0) + MARGIN;
     return RG_OK;
 }

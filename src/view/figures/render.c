@@ -68,7 +68,8 @@ static rg_status draw_body(canvas *c, const rg_record *r, const rg_figure_option
         return draw_curves(c, &r->curves[o->curves]);
     }
     if (style == RG_FIGURE_PANELS) return draw_panels(c);
-    if (o->style == RG_FIGURE_AUTO && !strcmp(r->kind, "world")) return draw_sheet(c);
+    if (o->style == RG_FIGURE_AUTO && m && rg_map_is_sheet(r, m)) return draw_sheet(c, m->col_labels);
+    if (o->style == RG_FIGURE_AUTO && !strcmp(r->kind, "world")) return draw_sheet(c, 0);
     if (!m) return rg_fail(RG_EINVAL, "the record has no map to draw");
     if (!m->rows || !m->cols)
         return rg_fail(RG_EINVAL, "map %s is %zu x %zu: nothing to draw", m->name, m->rows, m->cols);
