@@ -21,6 +21,8 @@ done
 grep -q '95 % interval' out || fail "no intervals"
 [ "$(wc -l < runs/held-out.source)" = 6 ] || fail "every 20th line is held out"
 [ "$(wc -l < runs/train.source)" = 114 ] || fail "the others are learned from"
+"$REGARD" show runs/bleu.json > drawn && grep -qE 'cell-gru .*[0-9] to [0-9]|cell-gru .* 0' drawn || { cat drawn; fail "no means with intervals"; }
+grep -q '"low":' runs/bleu.json && [ -s runs/bleu.png ] && [ -s runs/bleu.svg ] || fail "no figure of the means"
 grep -q beam_25 runs/base.s1.quick/result.json || fail "no beams of the base"
 grep -q beam_25 runs/cell-gru.s1.quick/result.json && fail "beams of other rows"
 "$REGARD" reproduce grid -t a.src a.tgt --axes cell,beam --seeds 2 --quick --cpu-threads 1 --options="$small" -o runs > again 2> err || { cat again err; fail "finished runs"; }

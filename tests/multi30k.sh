@@ -31,7 +31,8 @@ table --out runs --only $recurrent > out 2> err
 [ $? = 1 ] || { fail "claims of two updates held, or worse:"; tail -3 err; }
 [ "$(ls runs/*/result.json | wc -l)" = "$(echo "$recurrent" | wc -l)" ] || fail "$recurrent, but: $(ls runs/*/result.json)"
 [ "$(wc -l < runs/comparison.tsv)" = $(($(echo "$recurrent" | wc -l) + 1)) ] || fail "comparison.tsv: $(cat runs/comparison.tsv)"
-for file in comparison.json bleu-by-length-ende.svg bleu-by-length-enfr.png; do [ -s runs/$file ] || fail "no $file"; done
+for file in comparison.json bleu-by-cost.png bleu-by-cost.svg bleu-by-length-ende.svg bleu-by-length-enfr.png; do [ -s runs/$file ] || fail "no $file"; done
+"$REGARD" show runs/bleu-by-cost.json > drawn && grep -q 'a seq2seq   b rnnsearch   c luong   d deep-att   e gnmt' drawn || { cat drawn; fail "BLEU and the cost of training"; }
 [ "$(wc -l < runs/enfr-luong.s1/test_2016_flickr.fr)" = 6 ] || fail "not all of the test set was translated"
 "$REGARD" reproduce multi30k --data data --cpu-threads 1 --seeds 1 --options="$base" --out attentive --only $attentive > attentive.out 2> err
 [ $? = 1 ] && grep -q 'does not hold  ende-transformer: bleu .* at least 40.5' attentive.out || fail "no claim: $(cat attentive.out err)"

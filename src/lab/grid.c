@@ -3,6 +3,7 @@
  * One base (a bidirectional LSTM with additive attention) and one change at a time along five axes: cell, depth,
  * direction, score, dim; beams are decoded with the base. Three seeds each; means with 95 % intervals by Student's
  * t; the paper's conclusions get a verdict each. */
+#include "lab/drawn.h"
 #include "lab/multi30k.h"
 #include "lab/written.h"
 
@@ -213,14 +214,6 @@ static rg_status judge(rg_results *out, const rg_row_run *run)
 
 /* -------------------------------------------------------------------------------------------------------- intervals */
 
-/* 97.5 % of Student's t with n - 1 degrees of freedom. */
-static double student(size_t n)
-{
-    static const double t[] = { 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
-                                2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131 };
-    return n < 2 ? NAN : t[n - 2 < 15 ? n - 2 : 14];
-}
-
 static rg_status after(const rg_grid_job *job, const rg_outcome *lines, size_t count)
 {
     FILE *out = job->lab->out;
@@ -231,9 +224,9 @@ static rg_status after(const rg_grid_job *job, const rg_outcome *lines, size_t c
         if (s.count < 2) fprintf(out, "%-20s %6.2f (one run: no interval)\n", lines[i].row->name, s.mean);
         else
             fprintf(out, "%-20s %6.2f +- %.2f (%zu runs)\n", lines[i].row->name, s.mean,
-                    student(s.count) * s.deviation / sqrt((double)s.count), s.count);
+                    rg_summary_interval(s), s.count);
     }
-    return RG_OK;
+    return rg_lab_draw_means(job, lines, count, "bleu", "BLEU, mean and 95 % interval", "BLEU", "bleu");
 }
 
 static const rg_grid grid = {

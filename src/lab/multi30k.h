@@ -55,6 +55,8 @@ rg_status multi30k_after(const rg_grid_job *job, const rg_outcome *lines, size_t
 
 /* multi30k_table2.c: operations per second of products on one thread, in processor time. */
 rg_status multi30k_sustained(double *out);
+/* OUT/bleu-by-cost: nothing where no system is finished. */
+rg_status multi30k_draw_cost(const rg_grid_job *job, const rg_outcome *lines, size_t count);
 /* OUT/table2.md, and the same printed; nothing where none of its rows is finished. */
 rg_status multi30k_table2(const rg_grid_job *job, const rg_outcome *lines, size_t count);
 

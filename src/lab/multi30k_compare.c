@@ -224,5 +224,6 @@ rg_status multi30k_after(const rg_grid_job *job, const rg_outcome *lines, size_t
             RG_OK)
         fprintf(job->lab->notes, "no figure: %s\n", rg_message()); /* the table has the numbers */
     else fprintf(job->lab->out, "\n%s/bleu-by-length-*.png and .svg\n", job->out);
+    RG_TRY(multi30k_draw_cost(job, lines, count));
     return job->settings->quick ? RG_OK : multi30k_table2(job, lines, count);
 }

@@ -5,6 +5,7 @@
  * passes. As the paper does it: seconds of all processors times the speed they sustain, which is measured when a run is
  * judged, by products of 512 x 512 matrices on one thread; it charges a system for every cycle in which it does not
  * multiply. */
+#include "lab/drawn.h"
 #include "lab/multi30k.h"
 
 #include <math.h>
@@ -122,6 +123,32 @@ static const char head[] =
     "the run was judged. WMT: BLEU that the papers state for their own data.\n\n"
     "| system | seeds | BLEU | parameters | FLOP per word | FLOP counted | time x speed | minutes | WMT en-de | WMT en-fr |\n"
     "|---|---|---|---|---|---|---|---|---|---|\n";
+
+/* Quality against the counted cost of training, a point per system. */
+static rg_status add_points(rg_record *r, size_t curves, const rg_outcome *lines, size_t count)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        const rg_outcome *l = rg_outcome_find(lines, count, table[i].row);
+        const double      cost = l ? rg_outcome_summary(l, "flops_training").mean : (double)NAN,
+                     bleu = l ? rg_outcome_summary(l, "bleu").mean : (double)NAN;
+        if (cost > 0 && isfinite(cost) && isfinite(bleu))
+            RG_TRY(rg_record_add_series(r, curves, table[i].system, &cost, &bleu, 1));
+    }
+    return RG_OK;
+}
+
+rg_status multi30k_draw_cost(const rg_grid_job *job, const rg_outcome *lines, size_t count)
+{
+    static const char title[] = "BLEU and the cost of training";
+    rg_record        *r = NULL;
+    size_t            curves;
+    RG_TRY(rg_record_new(&r, title, "evaluation"));
+    rg_status status = rg_record_add_curves(&curves, r, title, "operations of the training", "BLEU", true, false);
+    if (status == RG_OK) status = add_points(r, curves, lines, count);
+    if (status == RG_OK && r->curves[curves].count) status = rg_lab_draw(job->lab, job->out, "bleu-by-cost", r);
+    rg_record_free(r);
+    return status;
+}
 
 rg_status multi30k_table2(const rg_grid_job *job, const rg_outcome *lines, size_t count)
 {
