@@ -40,6 +40,12 @@ expect 0 '^BLEU of length 6-9 ' "$data/free.hyp" --lengths 5 9 --plot "$work/len
 colours() { grep -o 'stroke:rgb[^;]*' "$1" | sort -u | wc -l; }
 [ "$(colours "$work/two.svg")" = $(($(colours "$work/lengths.svg") + 1)) ] || { echo "two metrics are not two curves"; failures=$((failures + 1)); }
 expect 2 'lengths.xyz: a name that ends in .png' "$data/free.hyp" --plot "$work/lengths.xyz" "$data/free.ref"
+printf 'a\tx\nb\tx\nb\tx\nc\tx\n' > "$work/gold.tsv"
+printf 'a\nb\na\nc\n' > "$work/said.tsv"
+expect 0 'accuracy 0.75' "$work/said.tsv" --type classes --plot "$work/confusion.json" "$work/gold.tsv"
+"$REGARD" show "$work/confusion.json" > "$work/drawn" && grep -q 'b (2)' "$work/drawn" && grep -q '0.50' "$work/drawn" || { cat "$work/drawn"; failures=$((failures + 1)); }
+expect 0 'accuracy 0.75' "$work/said.tsv" --type classes --plot "$work/confusion.png" "$work/gold.tsv"
+[ -s "$work/confusion.png" ] || { echo "no figure of a confusion matrix"; failures=$((failures + 1)); }
 expect 2 'draws bleu, chrf' "$data/free.hyp" --plot "$work/exact.png" --metrics exact "$data/free.ref"
 expect 2 'rising whole numbers, not "5"' "$data/free.hyp" --lengths 9 5 --by-length "$data/free.ref"
 expect 0 '^ROUGE-1.*value:recall\|bytes:75 = ' "$data/free.hyp" --rouge-bytes 75 --metrics rouge1 "$data/free.ref"

@@ -163,6 +163,8 @@ typedef struct rg_judging {
     int                digits;  /* after the point                                                                     */
     rg_text           *out;     /* what is to be printed: tables within 80 columns, or JSON lines; appended            */
     rg_text           *notes;   /* remarks for people, one per line; appended                                          */
+    rg_confusion      *confusion; /* NULL, or a zeroed one that families of classes fill; the caller frees both         */
+    rg_names         **names;
 } rg_judging;
 
 /* Metrics of one kind of answer: `regard evaluate --type NAME GOLD... < predicted`. A family is a constant in

@@ -5,6 +5,7 @@
 #define REGARD_VIEW_H
 
 #include "regard/decode.h"
+#include "regard/metrics.h"
 #include "regard/record.h"
 #include "regard/task.h"
 
@@ -53,6 +54,10 @@ rg_status rg_record_add_distances(rg_record *record);
 /* Two records in one: each map that both have (same name, layer, head and step; of n-best lists the first hypothesis) as
  * "A: NAME", "B: NAME" and "difference: NAME", B - A over the labels of both. RG_EMATCH: they have none in common. */
 rg_status rg_record_beside(rg_record **out, const rg_record *a, const rg_record *b);
+
+/* A confusion matrix: classes down, with the number of their inputs, answers across, the share of a class's inputs that
+ * got each answer. */
+rg_status rg_record_of_confusion(rg_record **out, const rg_confusion *confusion, const rg_names *names);
 
 /* "faithfulness: rank correlation with occlusion 0.41; ...", the line under a map; "": not measured. A new string for
  * rg_free; NULL: no memory. */

@@ -6,13 +6,18 @@
 #include <string.h>
 
 #include "cli/answers.h"
-#include "regard/metrics.h"
+#include "cli/plot.h"
+#include "regard/examples.h"
+#include "regard/view.h"
 
 static const rg_option rows[] = {
     { RG_OPTION_STRING, "type", offsetof(rg_evaluation, type), "text", "kind of answers; the list is below", 0, NULL },
     { RG_OPTION_STRING, "hypothesis", offsetof(rg_evaluation, hypothesis), "-", "file with the output to judge", 'i',
       NULL },
     { RG_OPTION_BOOL, "json", offsetof(rg_evaluation, json), "false", "one JSON object per line", 0, NULL },
+    { RG_OPTION_STRING, "plot", offsetof(rg_evaluation, plot), "",
+      "draw the score of texts by length, or the confusion matrix of classes: a .png, .svg, .pdf, .html or .json file", 0,
+      NULL },
     { RG_OPTION_BOOL, "faithfulness", offsetof(rg_evaluation, faithfulness), "false",
       "instead of answers: how faithful the maps of a model are, mean over a file of its inputs", 0, NULL },
     { RG_OPTION_STRING, "model", offsetof(rg_evaluation, model), "", "of --faithfulness", 'm', NULL },
@@ -50,10 +55,23 @@ static rg_status extend(rg_call *call)
     return f->options ? rg_call_add(call, f->name, f->options, f->options_bytes) : RG_OK;
 }
 
+/* Of families that count answers by class. */
+static rg_status draw(const rg_confusion *c, const rg_names *names, const rg_evaluation *e)
+{
+    rg_record *r = NULL;
+    if (!c->classes) return rg_fail(RG_EINVAL, "--plot: there is nothing to draw of --type %s", e->type);
+    RG_TRY(rg_record_of_confusion(&r, c, names));
+    const rg_status status = rg_plot_save(r, e->plot);
+    rg_record_free(r);
+    return status;
+}
+
 static rg_status judge(rg_call *call, const rg_evaluation *e)
 {
     const rg_metric_family *f = find(e->type);
     rg_text                 out = { 0 }, notes = { 0 };
+    rg_confusion            confusion = { 0 };
+    rg_names               *names = NULL;
     if (!f) return RG_EINVAL;
     if (!call->words.count)
         return rg_fail(RG_EINVAL, "give a file of what is right; see regard evaluate --type %s --help", f->name);
@@ -64,10 +82,15 @@ static rg_status judge(rg_call *call, const rg_evaluation *e)
                            .json = e->json,
                            .digits = (int)e->width,
                            .out = &out,
-                           .notes = &notes };
-    const rg_status status = f->judge(&j);
+                           .notes = &notes,
+                           .confusion = *e->plot ? &confusion : NULL,
+                           .names = &names };
+    rg_status        status = f->judge(&j);
     if (notes.length) fputs(rg_text_c(&notes), stderr);
     if (status == RG_OK) fwrite(rg_text_c(&out), 1, out.length, stdout);
+    if (status == RG_OK && *e->plot) status = draw(&confusion, names, e);
+    rg_confusion_fini(&confusion);
+    rg_names_free(names);
     rg_text_free(&out);
     rg_text_free(&notes);
     return status;
@@ -76,6 +99,7 @@ static rg_status judge(rg_call *call, const rg_evaluation *e)
 static rg_status run(rg_call *call)
 {
     const rg_evaluation *e = call->options;
+    if (*e->plot) RG_TRY(rg_plot_check(e->plot));
     if (e->faithfulness) return rg_evaluate_faithfulness(call, e);
     return is_text(e) ? rg_evaluate_text(call, e) : judge(call, e);
 }

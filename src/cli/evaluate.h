@@ -5,7 +5,7 @@
 #include "cli/command.h"
 
 typedef struct rg_evaluation {
-    char   *type, *hypothesis;
+    char   *type, *hypothesis, *plot;
     bool    json;
     int64_t width;
     bool    faithfulness; /* of maps, instead of answers */

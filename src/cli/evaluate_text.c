@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/plot.h"
 #include "regard/metrics.h"
 #include "regard/view.h"
 
 typedef struct evaluate_options {
     rg_list metrics, lengths;
-    char   *tokenize, *source, *plot, *baseline;
+    char   *tokenize, *source, *baseline;
     bool    lowercase, normalized, confidence, sentences, by_length, rouge_split;
     int64_t samples, seed, rouge_bytes;
 } evaluate_options;
@@ -46,8 +47,6 @@ static const rg_option rows[] = {
       "lead:N: judge the first N words of every line of --source instead of a hypothesis", 0, NULL },
     { RG_OPTION_LIST, "lengths", offsetof(evaluate_options, lengths), "10 20 30 40 50", "last lengths of the classes",
       0, NULL },
-    { RG_OPTION_STRING, "plot", offsetof(evaluate_options, plot), "",
-      "draw the score by length: a .png, .svg or .pdf file", 0, NULL },
     RG_OPTION_END,
 };
 
@@ -121,7 +120,6 @@ typedef struct job {
     size_t                  count; /* of references */
     uint32_t               *lengths, *edges;
     rg_record              *plot; /* a series a metric, for --plot */
-    rg_figure_format        format;
 } job;
 
 static void print_number(const job *j, double value)
@@ -244,28 +242,11 @@ static rg_status new_curves(rg_record **out, const job *j, const char *scale)
     return rg_record_add_curves(&curves, *out, "score by length", words, scale, false, false);
 }
 
-static rg_status open_plot(job *j)
-{
-    static const struct {
-        const char      *ending;
-        rg_figure_format format;
-    } formats[] = { { ".png", RG_FIGURE_PNG }, { ".svg", RG_FIGURE_SVG }, { ".pdf", RG_FIGURE_PDF } };
-    const char *path = j->options->plot, *dot = strrchr(path, '.');
-    for (size_t i = 0; dot && i < sizeof formats / sizeof *formats; i++)
-        if (!strcmp(dot, formats[i].ending)) {
-            j->format = formats[i].format;
-            return new_curves(&j->plot, j, "score");
-        }
-    return rg_fail(RG_EINVAL, "--plot %s: a name that ends in .png, .svg or .pdf", path);
-}
-
 static rg_status save_plot(const job *j)
 {
-    rg_figure_options options = RG_FIGURE_OPTIONS_DEFAULT;
-    options.style = RG_FIGURE_CURVES;
     if (!j->plot->curves[0].count)
         return rg_fail(RG_EINVAL, "--plot draws bleu, chrf, ter and rouge: name one of them in --metrics");
-    return rg_figure_save(j->options->plot, j->format, NULL, j->plot, &options);
+    return rg_plot_save(j->plot, j->shared->plot);
 }
 
 static rg_status print_curve(const job *j, const char *title, const double *x, const double *y, size_t points)
@@ -473,12 +454,12 @@ rg_status rg_evaluate_text(rg_call *call, const rg_evaluation *shared)
                        o->metrics.count ? o->metrics.items[0] : "", rows[0].help);
     if (metrics == o->metrics.count && !call->words.count)
         return rg_fail(RG_EINVAL, "give at least one file of references; see regard evaluate --help");
-    rg_status status = *o->plot ? open_plot(&j) : RG_OK;
+    rg_status status = *shared->plot ? new_curves(&j.plot, &j, "score") : RG_OK;
     if (status == RG_OK) status = *o->baseline ? read_baseline(&j) : read_file(&j.hypothesis, shared->hypothesis);
     if (status == RG_OK) status = read_references(&j, call, metrics);
     if (status == RG_OK && !j.hypothesis.count)
         status = rg_fail(RG_EFORMAT, "%s has no line: there is nothing to judge", j.hypothesis.name);
-    if (status == RG_OK && (o->by_length || *o->plot)) status = read_lengths(&j);
+    if (status == RG_OK && (o->by_length || *shared->plot)) status = read_lengths(&j);
     for (size_t i = 0; i < metrics && status == RG_OK; i++) status = evaluate(&j, o->metrics.items[i]);
     if (status == RG_OK && j.plot) status = save_plot(&j);
     for (size_t r = 0; r < j.count; r++) free_file(&j.references[r]);

@@ -106,6 +106,11 @@ static rg_status compare(const rg_judging *j, pairs *x)
         status = rg_text_print(j->out, "accuracy %.*f\nmacro F1 %.*f\n\n", j->digits, rg_confusion_accuracy(&c),
                                j->digits, rg_confusion_macro_f1(&c));
     if (status == RG_OK && !j->json) status = rg_confusion_print(j->out, &c, names);
+    if (status == RG_OK && j->confusion) {
+        *j->confusion = c;
+        *j->names = names;
+        return RG_OK;
+    }
     rg_confusion_fini(&c);
     rg_names_free(names);
     return status;
