@@ -27,6 +27,14 @@ grep -q "row 1 of the sheet" notes.txt || fail "no answers beside the sheet"
 "$REGARD" attack -m m.safetensors adv/0.3-5 --epsilon 1/256 --format folder > back.tsv || fail "read back"
 awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } FNR == NR { back = $c["clean-error"]; next } END { exit back < 0.5 }' back.tsv || { cat back.tsv; fail "8 bits"; }
 [ "$("$REGARD" attack -m m.safetensors -t $images $labels --epsilon 0.1 -n 7 | awk -F'\t' 'NR == 2 { print $3 }')" = 7 ] || fail "-n 7 attacks seven"
+# two models in one table and over the same axes
+"$REGARD" train --type mlp --layers f16 -t $train $trainl -m other.safetensors --after-epochs 2 --early-stopping 0 --cpu-threads 1 --quiet || fail "train another"
+"$REGARD" attack -m m.safetensors --beside other.safetensors -t $images $labels --epsilon 0.05,0.2 --plot errors.json > two.tsv || fail "two models"
+[ "$(cut -f1 two.tsv | tr '\n' ' ')" = "model m m other other " ] || { cat two.tsv; fail "which model"; }
+"$REGARD" show errors.json > drawn.txt && grep -q '━━ m   ━━ other' drawn.txt || { cat drawn.txt; fail "a curve per model"; }
+python3 -c 'import json; r = json.load(open("errors.json"))["curves"][0]["series"]; assert [s["x"] for s in r] == [[0, 0.05, 0.2]] * 2 and all(len(s["y"]) == 3 for s in r)' || fail "from no change on"
+"$REGARD" attack -m m.safetensors -t $images $labels --epsilon 0.05,0.2 --steps 1,3 -n 20 --plot errors.png > one.tsv && [ -s errors.png ] || fail "figure of an attack"
+refused "a name that ends in" "$REGARD" attack -m m.safetensors -t $images $labels --plot errors.xyz
 "$REGARD" attack -m m.safetensors -t $images $labels --norm l2 --epsilon 1 --label predicted --json | grep -q '"error"' || fail json
 
 # one input before and after: pictures with and without maps, words

@@ -5,6 +5,7 @@
 #define REGARD_PROBE_H
 
 #include "regard/perturb.h"
+#include "regard/record.h"
 #include "regard/supervised.h"
 
 RG_API_BEGIN
@@ -49,6 +50,16 @@ typedef struct rg_attack_row {
 /* rows: epsilons * step_counts of them, sizes first. In evaluation mode; no gradient of a parameter is made. */
 rg_status rg_attack(rg_attack_row *rows, const rg_model *model, const rg_set_options *sets,
                     const rg_attack_config *config);
+
+/* What rg_attack said of a model: `count` rows, sizes first, each with `step_counts` numbers of steps. */
+typedef struct rg_attack_curve {
+    const char          *name;
+    const rg_attack_row *rows;
+    size_t               count, step_counts;
+} rg_attack_curve;
+/* The errors over the size of the change, from 0, a curve per model and number of steps; of one model also what random
+ * changes do. */
+rg_status rg_attack_record(rg_record **out, const rg_attack_curve *models, size_t count, const char *norm);
 
 /* ------------------------------------------------------------------------------------------------------------ shift */
 
