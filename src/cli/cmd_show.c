@@ -178,7 +178,7 @@ static rg_status print_terminal(const rg_record *r, size_t map, const show_optio
     if (map >= 2 && map < r->maps && strncmp(r->map[map].name, "difference: ", 12) == 0)
         shown[0] = map - 2, shown[1] = map - 1, shown[2] = map;
     for (size_t i = 0; i < 3; i++) {
-        if (shown[i] >= r->maps) continue;
+        if (shown[i] >= r->maps || (r->curve_sets && strcmp(o->style, "curves") == 0)) continue;
         t.bare = i > 0;
         RG_TRY(rg_terminal_draw(&text, r, shown[i], &t));
         fputs(text, stdout);

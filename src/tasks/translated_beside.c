@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char load_title[] = "Load of the experts";
+
 static bool ends(const char *name, const char *end)
 {
     const size_t n = strlen(name), m = strlen(end);
@@ -163,6 +165,36 @@ static rg_status add_chosen(rg_record *r, const rg_beside_point *p, size_t exper
     return status;
 }
 
+static rg_status add_load_series(rg_record *r, size_t curves, const rg_record_map *m)
+{
+    double   *x = rg_alloc_array(2 * m->cols, sizeof *x);
+    char     *name = m->layer < 0 ? rg_strdup(m->name) : rg_format("%s, layer %d", m->name, m->layer);
+    rg_status status = x && name ? RG_OK : RG_ENOMEM;
+    for (size_t i = 0; status == RG_OK && i < m->cols; i++) {
+        x[i] = (double)i;
+        x[m->cols + i] = (double)rg_map_weight(m, 0, i);
+    }
+    if (status == RG_OK) status = rg_record_add_series(r, curves, name, x, x + m->cols, m->cols);
+    rg_free(name);
+    rg_free(x);
+    return status;
+}
+
+/* The loads of all mixtures as bars; of several hypotheses those of the first. */
+static rg_status add_load_bars(rg_record *r, size_t experts, int hypothesis)
+{
+    const rg_labels *l = &r->labels[experts];
+    size_t           curves;
+    for (size_t i = 0; i < r->curve_sets; i++)
+        if (strcmp(r->curves[i].title, load_title) == 0) return RG_OK;
+    RG_TRY(rg_record_add_curves(&curves, r, load_title, "", "share of the words' choices", false, false));
+    RG_TRY(rg_record_set_bars(r, curves, (const char *const *)l->text, l->count));
+    for (size_t i = 0; i < r->maps; i++)
+        if (r->map[i].hypothesis == hypothesis && r->map[i].col_labels == experts && ends(r->map[i].name, "experts.load"))
+            RG_TRY(add_load_series(r, curves, &r->map[i]));
+    return RG_OK;
+}
+
 rg_status rg_beside_finish(rg_beside *b, rg_record *r, size_t source, size_t output, int hypothesis)
 {
     size_t experts = 0;
@@ -179,5 +211,5 @@ rg_status rg_beside_finish(rg_beside *b, rg_record *r, size_t source, size_t out
         if (ends(p->name, "experts.chosen") && labelled)
             RG_TRY(add_chosen(r, p, experts, strstr(p->name, "encoder") ? source : output, hypothesis));
     }
-    return RG_OK;
+    return labelled ? add_load_bars(r, experts, hypothesis) : RG_OK;
 }
