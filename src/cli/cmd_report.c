@@ -21,7 +21,7 @@ static const rg_option rows[] = {
       NULL },
     { RG_OPTION_STRING, "png", offsetof(report_options, png), "", "draw the first set of curves (see --only) into this file", 0, NULL },
     { RG_OPTION_STRING, "svg", offsetof(report_options, svg), "", "the same as SVG", 0, NULL },
-    { RG_OPTION_STRING, "only", offsetof(report_options, only), "", "only sets with this in their title: bleu, loss", 0, NULL },
+    { RG_OPTION_STRING, "only", offsetof(report_options, only), "", "only sets with this in their title: bleu, loss; samples: sheets of samples (--png)", 0, NULL },
     RG_OPTION_END,
 };
 
@@ -37,11 +37,14 @@ static rg_status write_page(const rg_record *r, const char *heading, const char 
 
 static bool is_shown(const rg_curves *c, const char *only) { return !*only || strcasestr(c->title, only) != NULL; }
 
-/* The first set that --only names. */
+/* --only samples: the sheets that validations left. */
+static bool wants_sheets(const rg_record *r, const char *only) { return r->label_lists && *only && strcasestr("samples", only) != NULL; }
+
+/* The first set that --only names, or the sheets of samples. */
 static rg_status draw(const rg_record *r, const char *only, const char *path, rg_figure_format format)
 {
     rg_figure_options o = RG_FIGURE_OPTIONS_DEFAULT;
-    o.style = RG_FIGURE_CURVES;
+    o.style = wants_sheets(r, only) ? RG_FIGURE_PANELS : RG_FIGURE_CURVES;
     while (o.curves < r->curve_sets && !is_shown(&r->curves[o.curves], only)) o.curves++;
     return rg_figure_save(path, format, NULL, r, &o);
 }
@@ -107,7 +110,7 @@ static rg_status check(const rg_call *call)
 
 static rg_status show(const rg_record *r, const report_options *o, bool several)
 {
-    bool any = false;
+    bool any = wants_sheets(r, o->only);
     for (size_t i = 0; i < r->curve_sets; i++) any = any || is_shown(&r->curves[i], o->only);
     if (!any) return rg_fail(RG_EINVAL, "--only %s: no set of curves has this in its title", o->only);
     if (*o->html) RG_TRY(write_page(r, several ? "Trainings" : "Training", o->html));
