@@ -78,6 +78,7 @@ small="$common --dim-emb 8 --dim-rnn 8 --after-batches 4"
 head -1 leads | "$REGARD" translate -m experts.st --quiet --attention experts.json > log 2>&1 || { cat log; fail "--attention of experts"; }
 "$REGARD" show experts.json --list > drawn 2>&1
 grep -q 'experts.load.*1 x 4' drawn && grep -qE $'\texperts\t.*4 x [0-9]' drawn || { cat drawn; fail "where words went"; }
+"$REGARD" show experts.json --style curves > drawn && grep -q '^Load of the experts' drawn && grep -q '^expert 4 ' drawn || { cat drawn; fail "bars of the load"; }
 "$REGARD" train --type luong --experts 4 --top-experts 2 $small --valid-sets valid.tsv --valid-freq 2 --valid-metrics perplexity load-cv load-most load-least -m load.st > log 2>&1 || { cat log; fail "load of experts"; }
 "$REGARD" report load.st --html load.html > log 2>&1 || { cat log; fail "report of the load"; }
 grep -q 'load-cv' load.html && grep -q 'load-least' load.html || fail "no curve of the load"

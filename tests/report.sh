@@ -23,6 +23,15 @@ awk '/^Perplexity, least/ { on = 2; next } on { print; on-- }' out | grep -q '^ 
 "$REGARD" report runs/a.jsonl runs/b.jsonl --json r.json --html r.html || fail "files"
 grep -q '"Validation: bleu"' r.json && grep -q 'Validation: bleu' r.html && grep -q 'b.jsonl' r.html || fail "what is in them"
 "$REGARD" report runs/a.jsonl runs/b.jsonl --only bleu --png r.png 2> log && [ -s r.png ] || grep -q 'cannot be opened' log || { cat log; fail "--png"; }
+# sheets of samples that validations left beside a model
+for step in 10 30; do echo "{\"step\":$step,\"valid\":{\"parzen\":$step}}"; done > gan.jsonl
+mkdir gan.samples
+if [ -s r.png ]; then
+    cp r.png gan.samples/000010.png
+    cp r.png gan.samples/000030.png
+    "$REGARD" report gan.jsonl --only samples --png sheets.png || fail "sheets of samples"
+    [ -s sheets.png ] && ! cmp -s sheets.png r.png || fail "what the sheets are drawn to"
+fi
 refuse() { word=$1; shift; "$REGARD" report "$@" > out 2> log && fail "accepted: $*"; grep -q -- "$word" log || { cat log; fail "$word: $*"; }; }
 refuse 'twice' runs/a.jsonl runs/a.jsonl
 refuse 'RUN'

@@ -21,7 +21,8 @@ static const rg_option rows[] = {
       NULL },
     { RG_OPTION_STRING, "png", offsetof(report_options, png), "", "draw the first set of curves (see --only) into this file", 0, NULL },
     { RG_OPTION_STRING, "svg", offsetof(report_options, svg), "", "the same as SVG", 0, NULL },
-    { RG_OPTION_STRING, "only", offsetof(report_options, only), "", "only sets with this in their title: bleu, loss; samples: sheets of samples (--png)", 0, NULL },
+    { RG_OPTION_STRING, "only", offsetof(report_options, only), "",
+      "only sets with this in their title: bleu, loss; samples: sheets of samples (--png)", 0, NULL },
     RG_OPTION_END,
 };
 
@@ -38,7 +39,10 @@ static rg_status write_page(const rg_record *r, const char *heading, const char 
 static bool is_shown(const rg_curves *c, const char *only) { return !*only || strcasestr(c->title, only) != NULL; }
 
 /* --only samples: the sheets that validations left. */
-static bool wants_sheets(const rg_record *r, const char *only) { return r->label_lists && *only && strcasestr("samples", only) != NULL; }
+static bool wants_sheets(const rg_record *r, const char *only)
+{
+    return r->label_lists && strcasecmp(only, "samples") == 0;
+}
 
 /* The first set that --only names, or the sheets of samples. */
 static rg_status draw(const rg_record *r, const char *only, const char *path, rg_figure_format format)

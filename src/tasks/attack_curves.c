@@ -49,12 +49,14 @@ rg_status rg_attack_record(rg_record **out, const rg_attack_curve *models, size_
     char     *x_name = rg_format("size of the change (%s)", norm);
     rg_status status = x_name ? rg_record_new(&d.record, "Errors under attack", "evaluation") : RG_ENOMEM;
     if (status == RG_OK)
-        status = rg_record_add_curves(&d.curves, d.record, "Errors under attack", x_name, "share of wrong answers", false, false);
+        status = rg_record_add_curves(&d.curves, d.record, "Errors under attack", x_name, "share of wrong answers", false,
+                                      false);
     d.x = rg_alloc_array(2 * (most + 1), sizeof *d.x);
     d.y = d.x ? d.x + most + 1 : NULL;
     if (!d.x) status = RG_ENOMEM;
     for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; status == RG_OK && k < models[i].step_counts; k++) status = add_steps(&d, &models[i], k, count > 1);
+        for (size_t k = 0; status == RG_OK && k < models[i].step_counts; k++)
+            status = add_steps(&d, &models[i], k, count > 1);
     if (status == RG_OK && count == 1) status = add_noise(&d, &models[0]);
     rg_free(d.x);
     rg_free(x_name);

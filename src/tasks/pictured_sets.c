@@ -194,7 +194,7 @@ static rg_status watch(rg_record *r, const rg_model *m, rg_set_loss *loss, const
 }
 
 rg_status rg_set_record(const rg_sink *sink, const rg_model *m, rg_set_loss *loss, const rg_asked *asked,
-                        const char *title)
+                        const char *title, const char *note)
 {
     const rg_names *names = ((const rg_pictured_assets *)m->assets)->names;
     const size_t    C = rg_names_count(names);
@@ -204,6 +204,7 @@ rg_status rg_set_record(const rg_sink *sink, const rg_model *m, rg_set_loss *los
     size_t          n = 0;
     rg_status       status = label && ids ? RG_OK : RG_ENOMEM;
     if (status == RG_OK) status = rg_asked_record(&r, asked, "set", title);
+    if (status == RG_OK && note) status = rg_record_add_text(r, "note", note, 0, false);
     for (size_t c = 0; status == RG_OK && c < C; c++)
         if (rg_tensor_at(asked->answers, asked->example, c) > (rg_real)0.5)
             ids[n] = (int32_t)c, label[n++] = rg_names_get(names, (int32_t)c);

@@ -22,9 +22,9 @@ rg_status rg_set_sums_metrics(rg_metrics *out, const rg_set_sums *sums, const ch
 /* "basil|ham": members above 1/2. Replaces *out. */
 rg_status rg_set_text(rg_text *out, const rg_tensor *answers, size_t row, const rg_names *names);
 /* Give the record of a picture whose set was found: where each label was looked for, by a pass of the labels through
- * `loss` as if they were given. */
+ * `loss` as if they were given. `note`: what else was written of it, or NULL. */
 typedef rg_loss rg_set_loss(rg_tape *t, const rg_model *model, const void *batch);
 rg_status       rg_set_record(const rg_sink *sink, const rg_model *model, rg_set_loss *loss, const rg_asked *asked,
-                              const char *title);
+                              const char *title, const char *note);
 
 #endif

@@ -250,7 +250,7 @@ static rg_status answer_one(void *context, const rg_asked *asked)
     RG_TRY(sink->row(sink->context, cells));
     if (!sink->record || x->recorded) return RG_OK;
     x->recorded = true;
-    return rg_set_record(sink, x->model, x->model->system->phases[0].loss, asked, rg_text_c(&x->text));
+    return rg_set_record(sink, x->model, x->model->system->phases[0].loss, asked, rg_text_c(&x->text), rg_text_c(&x->steps));
 }
 
 static rg_status answer(const rg_model *m, const rg_question *q)

@@ -91,7 +91,7 @@ typedef struct {
 static rg_status record(answering *x, const rg_asked *asked)
 {
     x->recorded = true;
-    return rg_set_record(x->question->sink, x->model, x->model->system->loss, asked, rg_text_c(&x->text));
+    return rg_set_record(x->question->sink, x->model, x->model->system->loss, asked, rg_text_c(&x->text), NULL);
 }
 
 static rg_status answer_one(void *context, const rg_asked *asked)

@@ -167,8 +167,11 @@ static rg_status add_chosen(rg_record *r, const rg_beside_point *p, size_t exper
 
 static rg_status add_load_series(rg_record *r, size_t curves, const rg_record_map *m)
 {
-    double   *x = rg_alloc_array(2 * m->cols, sizeof *x);
-    char     *name = m->layer < 0 ? rg_strdup(m->name) : rg_format("%s, layer %d", m->name, m->layer);
+    const size_t scope = strlen(m->name) - strlen("experts.load");
+    double      *x = rg_alloc_array(2 * m->cols, sizeof *x);
+    char        *name = !scope           ? rg_strdup("experts")
+                        : m->layer < 0 ? rg_format("%.*s", (int)scope - 1, m->name)
+                                       : rg_format("%.*s, layer %d", (int)scope - 1, m->name, m->layer);
     rg_status status = x && name ? RG_OK : RG_ENOMEM;
     for (size_t i = 0; status == RG_OK && i < m->cols; i++) {
         x[i] = (double)i;

@@ -59,7 +59,8 @@ static void put_value(const frame *f, const rg_series *s, size_t i, size_t index
     } else
         rg_buffer_format(f->b, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" fill=\"var(--s%zu)\"/>",
                          fmin(at, zero), y - LINE / 2.0 + 1, fabs(at - zero), LINE - 2, index % 8);
-    rg_buffer_format(f->b, "<text x=\"%.1f\" y=\"%.1f\">%.4g</text>", end + 5, y + 4, s->y[i]);
+    rg_buffer_format(f->b, s->low ? "<text x=\"%.1f\" y=\"%.1f\">%.4g</text>" : "<text x=\"%.1f\" y=\"%.1f\">%.3g</text>",
+                     end + 5, y + 4, s->y[i]);
 }
 
 static void put_legend(const frame *f, const rg_curves *c)

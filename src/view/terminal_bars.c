@@ -56,7 +56,7 @@ static void put_line(rg_buffer *b, const rg_series *s, size_t i, const rg_axis *
                      place(ys, s->high[i], columns - 1), columns, o);
     else put_bar(b, place(ys, 0, columns), place(ys, s->y[i], columns), columns, o);
     rg_terminal__plain(b, o);
-    rg_buffer_format(b, " %*.4g", NUMBER - 1, s->y[i]);
+    rg_buffer_format(b, " %*.*g", NUMBER - 1, s->low ? 4 : 3, s->y[i]);
     if (s->low && s->high[i] > s->low[i]) rg_buffer_format(b, "  %.4g to %.4g", s->low[i], s->high[i]);
     rg_buffer_text(b, "\n");
 }

@@ -46,7 +46,7 @@ static void put_line(rg_buffer *b, const rg_picture *p, size_t y, const rg_termi
     rg_terminal__plain(b, o);
 }
 
-/* The mean of what is seen: 0.2 of a picture where nothing looks, a warm light where most does. */
+/* Dark where nothing looks, with a warm light where most does. */
 static void light(rg_picture *p, const float *w, const rg_labels *l)
 {
     double top = 1e-12;
@@ -65,7 +65,8 @@ static void light(rg_picture *p, const float *w, const rg_labels *l)
                 unsigned char      *at = p->pixels + (y * p->width + x) * 3;
                 static const double warm[3] = { 100, 55, 0 };
                 for (size_t k = 0; pass && k < 3; k++)
-                    at[k] = (unsigned char)fmin(255, at[k] * (0.2 + 0.8 * pow(seen / top, 0.8)) + warm[k] * pow(seen / top, 2));
+                    at[k] = (unsigned char)fmin(255, at[k] * (0.2 + 0.8 * pow(seen / top, 0.8)) +
+                                                          warm[k] * pow(seen / top, 2));
             }
 }
 
@@ -122,7 +123,7 @@ static rg_status put_some(rg_buffer *b, const rg_picture *p, const rg_labels *ro
 rg_status rg_terminal__lit(rg_buffer *b, const rg_labels *rows, const rg_labels *l, const float *w, size_t lines,
                            const rg_terminal_options *o)
 {
-    const size_t all = rows->count + 1, across = ((size_t)o->width + GAP) / (WIDE + GAP) > 1 ? ((size_t)o->width + GAP) / (WIDE + GAP) : 1;
+    const size_t all = rows->count + 1, fits = ((size_t)o->width + GAP) / (WIDE + GAP), across = fits > 1 ? fits : 1;
     rg_picture   p = { 0 };
     size_t       shown = 0;
     RG_TRY(decode(&p, l, WIDE, lines > 2 ? lines - 1 : 1));

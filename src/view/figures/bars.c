@@ -60,7 +60,8 @@ static double draw_bar(canvas *c, const rg_series *s, size_t i, const rg_axis *y
 
 rg_status draw_bars(canvas *c, const rg_curves *v)
 {
-    double  side = canvas_measure(c, v->x_name, 9).width, y = canvas_heading(c, *v->title ? v->title : c->record->title, NULL);
+    double  side = canvas_measure(c, v->x_name, 9).width,
+            y = canvas_heading(c, *v->title ? v->title : c->record->title, NULL);
     double  right = 0;
     rg_axis xs, ys;
     char    text[32];
@@ -80,7 +81,7 @@ rg_status draw_bars(canvas *c, const rg_curves *v)
     }
     y += v->count > 1 ? 18 : 2;
     canvas_text(c, x - 8, y + 4, RIGHT, v->x_name, 9, c->dim, 0);
-    y += 12;
+    y += *v->x_name ? 12 : 0;
     draw_axis(c, v, &ys, x, y, step * (double)v->bars);
     for (size_t i = 0; i < v->bars; i++)
         canvas_text(c, x - 8, y + ((double)i + 0.5) * step, RIGHT, v->bar[i], 10, c->ink, names);
@@ -90,7 +91,7 @@ rg_status draw_bars(canvas *c, const rg_curves *v)
             const double line = y + s->x[i] * step + GAP / 2.0 + ((double)k + 0.5) * LINE;
             canvas_colour(c, canvas_series(c, k), 1);
             const double end = s->low ? draw_interval(c, s, i, &ys, x, line) : draw_bar(c, s, i, &ys, x, line);
-            snprintf(text, sizeof text, "%.4g", s->y[i]);
+            snprintf(text, sizeof text, s->low ? "%.4g" : "%.3g", s->y[i]);
             canvas_text(c, end + 5, line, LEFT, text, 8.5, c->dim, 0);
             right = fmax(right, end + 5 + canvas_measure(c, text, 8.5).width);
         }

@@ -151,6 +151,39 @@ static rg_status place_pictures(canvas *c, const rg_record_map *m, size_t across
     return RG_OK;
 }
 
+/* A text in lines of at most `width`, broken at blanks; returns the y below it. */
+static double write_lines(canvas *c, const char *text, double size, rgb colour, double width, double y)
+{
+    for (const char *at = text; *at; y += size + 5) {
+        size_t n = strlen(at);
+        char  *line = rg_format("%.*s", (int)n, at);
+        while (line && canvas_measure(c, line, size).width > width && strrchr(line, ' ')) {
+            n = (size_t)(strrchr(line, ' ') - line); /* one word less */
+            line[n] = 0;
+        }
+        if (!line) return y;
+        canvas_text(c, MARGIN, y, LEFT, line, size, colour, width);
+        rg_free(line);
+        at += n + (at[n] == ' ');
+    }
+    return y;
+}
+
+/* What was answered, where the record has a note on it: a title and directions. */
+static double write_answer(canvas *c, double width, double y)
+{
+    const rg_record *r = c->record;
+    const char      *answer = NULL, *note = NULL;
+
+    for (size_t i = 0; i < r->texts; i++) {
+        if (r->text[i].chosen) answer = r->text[i].text;
+        if (strcmp(r->text[i].role, "note") == 0) note = r->text[i].text;
+    }
+    if (!answer || !note) return y;
+    y = write_lines(c, answer, 11.5, c->ink, width, y + 6);
+    return write_lines(c, note, 10, c->dim, width, y + 2) + 4;
+}
+
 rg_status draw_picture(canvas *c, const rg_record_map *m)
 {
     char  *subtitle = map_subtitle(m);
@@ -158,6 +191,7 @@ rg_status draw_picture(canvas *c, const rg_record_map *m)
 
     rg_free(subtitle);
     RG_TRY(place_pictures(c, m, ACROSS, &y, &right));
+    y = write_answer(c, right - MARGIN, y);
     c->width = right + MARGIN;
     c->height = canvas_note(c, m, MARGIN, y - 6) + MARGIN;
     return RG_OK;
