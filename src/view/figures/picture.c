@@ -5,7 +5,7 @@
 
 #include "canvas.h"
 
-enum { FINE = 56, ACROSS = 4, STACK_ACROSS = 9, MOST_WORDS = 64 };
+enum { FINE = 56, ACROSS = 4, STACK_ACROSS = 12, MOST_WORDS = 64 };
 
 /* light[y][x] in 0..1: the share of the strongest weight at that place. */
 static void spread(float light[FINE][FINE], const float *w, const rg_labels *l)
