@@ -34,7 +34,8 @@ pkg_check_modules(icu IMPORTED_TARGET icu-uc) # sentences of documents
 if(icu_FOUND)
     set(regard_sentences_deps PkgConfig::icu)
 endif()
-foreach(mpi ompi-c mpich) # Open MPI or MPICH, by the name of their pkg-config file
+set(REGARD_MPI "ompi-c;mpich" CACHE STRING "MPI by the name of its pkg-config file (Open MPI: ompi-c, MPICH: mpich), the first that is installed")
+foreach(mpi ${REGARD_MPI})
     if(NOT regard_mpi_deps)
         pkg_check_modules(${mpi} IMPORTED_TARGET ${mpi})
         if(${mpi}_FOUND)

@@ -39,6 +39,11 @@ rg_status rg_processes_open(rg_processes **out, double seconds)
     if (!started_together()) return RG_OK;
     RG_TRY(rg_module_open(&function, "mpi", "rg_mpi__open"));
     RG_TRY(((opener *)function)(&transport));
+    if (transport.count == 1) { /* each rank would train alone, all of them to the same file */
+        transport.close(transport.context, false);
+        return rg_fail(RG_EMATCH, "mpirun started several processes, and MPI knows of this one only: mpirun is of another MPI "
+                                  "(Open MPI, MPICH) than regard-mpi.so was built with");
+    }
     rg_status status = rg_processes_new(out, &transport, seconds);
     if (status != RG_OK) transport.close(transport.context, true);
     return status;
