@@ -48,6 +48,14 @@ cmp -s one two && fail "another seed draws the same texts"
 [ "$(grep -c '^----------------$' one)" = 3 ] || { cat one; fail "not four texts"; }
 printf 'the\n\na dog\n' | "$REGARD" generate -m lm.st --length 5 --json > json || fail "prompts from standard input"
 [ "$(grep -c '"text"' json)" = 3 ] || { cat json; fail "not a text per prompt"; }
+# how a text grew: what was drawn beside what else was likely, the same text as without
+"$REGARD" generate -m lm.st --prompt "the" --length 6 --temperature 0.8 --seed 7 > untraced && "$REGARD" generate -m lm.st --prompt "the" "a dog" --length 6 --temperature 0.8 --seed 7 --trace grown.json > traced || fail "--trace"
+head -1 traced | cmp -s - <(head -1 untraced) || fail "a traced text is another"
+"$REGARD" show grown.json > drawn && grep -q ANSWER drawn && [ "$(grep -c dropped: drawn)" -ge 5 ] && [ -s grown.2.json ] || { cat drawn; fail "the tree of a text"; }
+"$REGARD" generate -m lm.st --prompt "the" --length 4 --temperature 0 --json --trace greedy.json > /dev/null && "$REGARD" show greedy.json | grep -q ANSWER || fail "the tree of a greedy text"
+cp lm.st same.st
+"$REGARD" generate -m same.st --prompt "the" --trace same.st > log 2>&1 && fail "a trace over the model"
+cmp -s lm.st same.st || fail "the model was overwritten"
 "$REGARD" generate -m lm.st --length 200 --one-line --prompt the | wc -l | grep -qx 1 || fail "--one-line gave several"
 "$REGARD" predict -m lm.st --top 2 "the d" | tail -n1 | grep -qE '^[^	]+	0\.[0-9]+	' || fail "what comes next"
 

@@ -60,7 +60,8 @@ typedef struct rg_search_config {
     void *stop_context;
 
     /* Every candidate that a step decides about, in the order of decisions, on the thread that searches; of candidates
-     * that are not kept as many as the beam is wide, at least four. NULL: nobody asks. */
+     * that are not kept as many as the beam is wide, at least four; of samples, four likely ones that were not drawn.
+     * NULL: nobody asks. */
     void (*trace)(void *context, const rg_beam_event *event);
     void *trace_context;
 } rg_search_config;

@@ -152,6 +152,12 @@ static rg_status choose(size_t *out, const rg_record *r, const show_options *o)
     return fail_without_map(r, o);
 }
 
+static bool is_over_picture(const rg_record *r, size_t map)
+{
+    const rg_labels *l = &r->labels[r->map[map].col_labels];
+    return l->picture && l->boxes && !rg_labels_are_strips(l);
+}
+
 static rg_status print_terminal(const rg_record *r, size_t map, const show_options *o)
 {
     struct winsize      size = { 0 };
@@ -175,8 +181,12 @@ static rg_status print_terminal(const rg_record *r, size_t map, const show_optio
         return RG_OK;
     }
     size_t shown[3] = { map, r->maps, r->maps }; /* of a comparison the two that differ come first */
-    if (map >= 2 && map < r->maps && strncmp(r->map[map].name, "difference: ", 12) == 0)
-        shown[0] = map - 2, shown[1] = map - 1, shown[2] = map;
+    if (map >= 2 && map < r->maps && strncmp(r->map[map].name, "difference: ", 12) == 0) {
+        const bool pictures =
+            t.colour != RG_COLOUR_NONE && t.unicode && is_over_picture(r, map - 2) && is_over_picture(r, map - 1);
+        shown[0] = map - 2, shown[1] = map - 1, shown[2] = pictures ? r->maps : map; /* they stand without it */
+        if (pictures && t.height < 60) t.height = t.height / 2;
+    }
     for (size_t i = 0; i < 3; i++) {
         if (shown[i] >= r->maps || (r->curve_sets && strcmp(o->style, "curves") == 0)) continue;
         t.bare = i > 0;

@@ -47,7 +47,8 @@ typedef struct {
     size_t  group;
 } candidate;
 
-enum { RUN = 256 }; /* columns of the vocabulary that are looked at together */
+enum { RUN = 256,    /* columns of the vocabulary that are looked at together       */
+       LIKELIEST = 4 }; /* tokens that are told of beside one that was drawn, at most */
 
 struct rg_beams {
     rg_arena        *arena;
@@ -133,7 +134,7 @@ rg_status rg_beams_start(rg_beams *b, rg_arena *arena, const rg_search_config *c
     b->beam = rg_arena_get(arena, (sources->groups + 1) * sizeof *b->beam);
     b->tokens = rg_arena_get(arena, (most + 1) * sizeof *b->tokens);
     b->parents = rg_arena_get(arena, (most + 1) * sizeof *b->parents);
-    b->best = rg_arena_get(arena, (c->beam + beside(c) + 1) * sizeof *b->best);
+    b->best = rg_arena_get(arena, (c->beam + beside(c) + LIKELIEST + 1) * sizeof *b->best);
     b->most = rg_arena_get(arena, (words->count / RUN + 1) * sizeof *b->most);
     if (!b->beam || !b->tokens || !b->parents || !b->best || !b->most) return RG_ENOMEM;
     const bool some = c->sample && (c->top || (c->top_p > 0 && c->top_p < 1));
@@ -490,6 +491,26 @@ static bool give_up(const rg_beams *b, beam *m)
     return m->stopped = true;
 }
 
+/* The likeliest tokens that were not drawn, behind each of the `lives` hypotheses that were extended; the `drawn` ones
+ * are in b->best. */
+static void tell_undrawn(rg_beams *b, beam *m, const rg_real *scores, size_t ld, node *const *old, size_t lives,
+                         size_t drawn)
+{
+    candidate *all = b->best;
+    b->now = m;
+    b->best = all + drawn;
+    for (size_t i = 0; i < lives; i++) {
+        const double lse = (double)rg_kernel()->softmax(m->columns, NULL, scores + i * ld);
+        const size_t n = scan_row(b, 0, LIKELIEST, scores + i * ld, old[i]->log_p, lse, i);
+        for (size_t k = 0; k < n; k++) {
+            bool was = false;
+            for (size_t j = 0; j < drawn && !was; j++) was = all[j].row == i && all[j].token == b->best[k].token;
+            if (!was) tell(b, m, &b->best[k], old[i], RG_BEAM_DROPPED, 0);
+        }
+    }
+    b->best = all;
+}
+
 rg_status rg_beams_step(rg_beams *b, const rg_real *scores, size_t ld, const rg_step_attention *seen)
 {
     size_t row = 0, lives = 0;
@@ -507,6 +528,8 @@ rg_status rg_beams_step(rg_beams *b, const rg_real *scores, size_t ld, const rg_
         RG_TRY(extend(b, m, count, seen, row, &lives));
         for (size_t k = count; k < found; k++)
             if (isfinite(b->best[k].log_p)) tell(b, m, &b->best[k], old[b->best[k].row], RG_BEAM_DROPPED, 0);
+        if (b->config.trace && b->config.sample && b->steps >= m->prefixes)
+            tell_undrawn(b, m, scores + row * ld, ld, old, before, found);
         row += before;
     }
     b->lives = lives;

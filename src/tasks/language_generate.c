@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "regard/decode.h"
+#include "regard/view.h"
 #include "tasks/batches.h"
 #include "tasks/language.h"
 
@@ -33,6 +34,7 @@ typedef struct {
     const rg_sink             *sink;
     rg_search                 *search;
     rg_search_config           config;
+    rg_beam_tree              *tree; /* how texts grew; NULL: nobody asks */
     char                     **prompt; /* of the batch */
     rg_ids                    *prefix;
     uint64_t                  *number;
@@ -97,6 +99,23 @@ static rg_status give(const drawing *x, size_t prompt, const rg_answers *answers
     return status;
 }
 
+static const char *piece_of(const void *vocab, int32_t token) { return rg_vocab_piece(vocab, token); }
+
+/* The record of a prompt: the first text, and the tokens of all with what else was likely. */
+static rg_status give_tree(const drawing *x, size_t prompt, const rg_answers *answers)
+{
+    rg_record *r = NULL;
+    rg_text    title = { 0 };
+    if (!x->tree) return RG_OK;
+    rg_status status = answers->count ? join(&title, x, answers->answer[0].tokens, answers->answer[0].length) : RG_OK;
+    if (status == RG_OK)
+        status = rg_beam_tree_record(&r, x->tree, x->number[prompt], rg_text_c(&title), piece_of, x->vocab);
+    if (status == RG_OK) status = x->sink->record(x->sink->context, r);
+    rg_record_free(r);
+    rg_text_free(&title);
+    return status;
+}
+
 static rg_status flush(drawing *x)
 {
     const rg_field    source = { .layout.groups = x->count };
@@ -106,8 +125,12 @@ static rg_status flush(drawing *x)
         x->prefix[i].count = 0;
         RG_TRY(rg_vocab_encode(&x->prefix[i], NULL, x->vocab, x->prompt[i], strlen(x->prompt[i])));
     }
+    if (x->tree) rg_beam_tree_clear(x->tree);
     rg_status status = rg_search_run(&answers, x->search, &x->config, &source, x->number, x->prefix);
-    for (size_t i = 0; status == RG_OK && i < x->count; i++) status = give(x, i, &answers[i]);
+    for (size_t i = 0; status == RG_OK && i < x->count; i++) {
+        status = give(x, i, &answers[i]);
+        if (status == RG_OK) status = give_tree(x, i, &answers[i]);
+    }
     for (size_t i = 0; i < x->count; i++) {
         rg_free(x->prompt[i]);
         x->prompt[i] = NULL;
@@ -170,11 +193,15 @@ rg_status rg_language_generate(const rg_model *m, const rg_question *q)
     x.prompt = rg_alloc_zero(batch * sizeof *x.prompt);
     x.prefix = rg_alloc_zero(batch * sizeof *x.prefix);
     x.number = rg_alloc_zero(batch * sizeof *x.number);
-    rg_status status = x.prompt && x.prefix && x.number ? rg_team_new(&team, q->threads > 0 ? q->threads : 1)
-                                                        : RG_ENOMEM;
+    const int threads = x.sink->record ? 1 /* one tree, one writer */ : q->threads > 0 ? q->threads : 1;
+    rg_status status = x.prompt && x.prefix && x.number ? rg_team_new(&team, threads) : RG_ENOMEM;
+    if (status == RG_OK && x.sink->record) status = rg_beam_tree_new(&x.tree);
+    x.config.trace = x.tree ? rg_beam_tree_note : NULL;
+    x.config.trace_context = x.tree;
     if (status == RG_OK) status = rg_search_new(&x.search, &m, 1, team);
     if (status == RG_OK) status = draw(&x, q);
     rg_search_free(x.search);
+    rg_beam_tree_free(x.tree);
     rg_team_free(team);
     for (size_t i = 0; i < batch; i++) {
         if (x.prompt) rg_free(x.prompt[i]);
