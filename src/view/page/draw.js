@@ -162,16 +162,13 @@ function paintLinks(x, c) {
   x.textAlign = 'right'; x.fillText(c.rowName, a - 8, 11); x.textAlign = 'left'; x.fillText(c.colName, b + 8, 11);
 }
 
-/* The picture, lit where the word at hand looked. */
-function paintPicture(x, c) {
-  const l = record.labels[c.map.cols], p = picture(l), row = Math.max(0, S.row), n = c.cols.length, fine = 48;
-  if (!p.complete || !p.naturalWidth) { p.onload = () => paint(); return; }
-  const k = Math.min(V.wide / p.naturalWidth, (V.high - 30) / p.naturalHeight), w = p.naturalWidth * k, h = p.naturalHeight * k, left = (V.wide - w) / 2;
-  x.drawImage(p, left, 0, w, h);
-  const light = new Float32Array(fine * fine), shade = document.createElement('canvas');
+/* What darkens a picture where little is looked at; weight(b) is that of box b. The rim of a smoothed picture fades: it is
+   drawn a pixel larger than the picture. */
+function shadeOf(l, weight) {
+  const n = l.boxes.length, fine = 48, light = new Float32Array(fine * fine), shade = document.createElement('canvas');
   let top = 1e-9;
   l.boxes.forEach(([x0, y0, x1, y1], b) => {
-    const v = c.w[row * n + b] / Math.max(1e-6, (x1 - x0) * (y1 - y0));
+    const v = weight(b) / Math.max(1e-6, (x1 - x0) * (y1 - y0));
     for (let i = Math.round(y0 * fine); i < Math.round(y1 * fine); i++) for (let j = Math.round(x0 * fine); j < Math.round(x1 * fine); j++) light[i * fine + j] += v;
   });
   const soft = blur(blur(light, fine, fine / Math.sqrt(n) * 0.45, 1), fine, fine / Math.sqrt(n) * 0.45, 0);
@@ -180,8 +177,21 @@ function paintPicture(x, c) {
   const s = shade.getContext('2d'), image = s.createImageData(fine, fine);
   soft.forEach((v, i) => { image.data[4 * i + 3] = 205 * (1 - Math.max(0, v / top) ** 0.8); });
   s.putImageData(image, 0, 0);
-  x.save(); x.beginPath(); x.rect(left, 0, w, h); x.clip(); x.imageSmoothingEnabled = true; x.imageSmoothingQuality = 'high';
-  x.drawImage(shade, -w / fine + left, -h / fine, w + 2 * w / fine, h + 2 * h / fine); x.restore(); /* the rim of a smoothed picture fades: leave it outside */
+  return shade;
+}
+function paintLit(x, p, l, weight, left, top, w, h) {
+  const fine = 48;
+  x.drawImage(p, left, top, w, h);
+  x.save(); x.beginPath(); x.rect(left, top, w, h); x.clip(); x.imageSmoothingEnabled = true; x.imageSmoothingQuality = 'high';
+  x.drawImage(shadeOf(l, weight), left - w / fine, top - h / fine, w + 2 * w / fine, h + 2 * h / fine); x.restore();
+}
+
+/* The picture, lit where the word at hand looked. */
+function paintPicture(x, c) {
+  const l = record.labels[c.map.cols], p = picture(l), row = Math.max(0, S.row), n = c.cols.length;
+  if (!p.complete || !p.naturalWidth) { p.onload = () => paint(); return; }
+  const k = Math.min(V.wide / p.naturalWidth, (V.high - 30) / p.naturalHeight), w = p.naturalWidth * k, h = p.naturalHeight * k, left = (V.wide - w) / 2;
+  paintLit(x, p, l, b => c.w[row * n + b], left, 0, w, h);
   P = { left, w, h };
   const tiles = l.boxes.reduce((s, [x0, y0, x1, y1]) => s + (x1 - x0) * (y1 - y0), 0), regular = Math.abs(tiles - 1) < 0.01; /* a grid needs no lines */
   const lined = regular ? [] : bestOf(c, row, -1, 3).filter(([, v]) => v >= floor(c) && v > 0.5 * bestOf(c, row, -1, 1)[0][1]);

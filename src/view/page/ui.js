@@ -51,11 +51,28 @@ function faithfulness(f) {
   return text + '; log p falls by ' + f.drop.toFixed(2) + ' without the ' + (f.k === 1 ? 'strongest input' : f.k + ' strongest inputs') + ', by ' + f.random.toFixed(2) + ' without ' + (f.k === 1 ? 'a random one' : 'random ones');
 }
 
+const overPicture = m => !!(record.labels[m.cols].picture && record.labels[m.cols].boxes);
+
+/* A map over a picture, once for each word. */
+function strip(m) {
+  const l = record.labels[m.cols], p = picture(l), r = rowsOf(m), w = weightsOf(m), side = 92, canvas = make('canvas', {}), dpr = V.dpr;
+  const draw = () => {
+    const high = side * Math.min(2, Math.max(0.4, p.naturalHeight / p.naturalWidth)), wide = r.length * (side + 6), x = canvas.getContext('2d');
+    canvas.width = wide * dpr; canvas.height = (high + 20) * dpr; canvas.style.width = wide + 'px'; canvas.style.height = high + 20 + 'px';
+    x.scale(dpr, dpr); x.fillStyle = V.fg; x.font = font(12); x.textAlign = 'center'; x.textBaseline = 'middle';
+    r.forEach((t, i) => { paintLit(x, p, l, b => w[i * l.boxes.length + b], i * (side + 6), 0, side, high); x.fillText(shown(t), i * (side + 6) + side / 2, high + 11, side); });
+  };
+  if (p.complete && p.naturalWidth) draw(); else p.addEventListener('load', draw);
+  return canvas;
+}
+
 /* Two models or two inputs: both maps and their difference at a glance, each with its words and its own scale. A click shows one large. */
 function beside() {
   const name = S.name.replace(/^(A|B|difference): /, ''), three = name === S.name ? [] : ['A: ', 'B: ', 'difference: '].flatMap(p => record.maps.filter(m => m.name === p + name && field(m, 'layer') === S.layer && field(m, 'head') === S.head).slice(0, 1));
   $('beside').hidden = three.length < 3;
-  $('beside').replaceChildren(...(three.length < 3 ? [] : three).map(m => {
+  const pictured = three.length === 3 && overPicture(three[0]) && overPicture(three[1]); /* one below the other, without their difference */
+  $('beside').replaceChildren(...(three.length < 3 ? [] : pictured ? three.slice(0, 2) : three).map(m => {
+    if (pictured) return besideButton(m, strip(m), '');
     const w = weightsOf(m), r = rowsOf(m), n = colsOf(m), cell = Math.max(2, Math.min(22, 300 / Math.max(r.length, n.length))), named = cell >= 9;
     const canvas = make('canvas', {}), x = canvas.getContext('2d'), dpr = V.dpr;
     let top = 1e-9;
@@ -70,11 +87,14 @@ function beside() {
     if (named) r.forEach((t, i) => x.fillText(shown(t), left - 4, up + (i + 0.5) * cell, left - 4));
     x.textAlign = 'left';
     if (named) n.forEach((t, j) => { x.save(); x.translate(left + (j + 0.5) * cell, up - 4); x.rotate(-0.96); x.fillText(shown(t), 0, 0, 100); x.restore(); });
-    const b = make('button', { type: 'button', title: m.name }, make('b', { textContent: m.name }), canvas, make('i', { textContent: '± ' + top.toFixed(3) }));
-    b.setAttribute('aria-pressed', m.name === S.name);
-    b.onclick = () => { S.name = m.name; refresh(true); };
-    return b;
+    return besideButton(m, canvas, '± ' + top.toFixed(3));
   }));
+}
+function besideButton(m, canvas, scale) {
+  const b = make('button', { type: 'button', title: m.name }, make('b', { textContent: m.name }), canvas, make('i', { textContent: scale }));
+  b.setAttribute('aria-pressed', m.name === S.name);
+  b.onclick = () => { S.name = m.name; refresh(true); };
+  return b;
 }
 
 function caption() {
@@ -331,8 +351,9 @@ function wire() {
   pointers();
 }
 
-/* The map that an answer was explained by (docs/explaining.md); of a comparison the difference. */
+/* The map that an answer was explained by (docs/explaining.md); of a comparison the difference, over pictures the first. */
 function askedFor() {
+  if (record.kind === 'comparison' && overPicture(record.maps[0])) return record.maps[0].name;
   const two = record.kind === 'comparison', methods = /^(difference: )?(attention|rollout|gradient|input-gradient|integrated|zeroing|occlusion)( against .*)?$/;
   const found = record.maps.find(m => field(m, 'head') < 0 && field(m, 'layer') < 0 && methods.test(m.name) && m.name.startsWith('difference: ') === two) || (two && record.maps.find(m => m.name.startsWith('difference: ')));
   return found && found.name;
