@@ -124,10 +124,11 @@ static rg_status lose(flow *f, const rg_wait *wait)
                   : rg_processes__lose(f->p, wait, f->rank + 1, f->last);
 }
 
-static void nap(size_t idle)
+/* Longer while this rank's own part is being computed: every look takes the processor from that. */
+static void nap(size_t idle, bool computing)
 {
-    const long longest = 200000, first = 20000;
-    nanosleep(&(struct timespec){ 0, idle < 4 ? first << idle : longest }, NULL);
+    const long longest = computing ? 1000000 : 200000, first = 20000, next = idle < 6 ? first << idle : longest;
+    nanosleep(&(struct timespec){ 0, next < longest ? next : longest }, NULL);
 }
 
 /* Only the others' time counts: while this rank's own part is being computed nobody is late. */
@@ -144,7 +145,7 @@ static rg_status run(flow *f)
         RG_TRY(free_slots(f));
         if (f->moved || !ready(f)) wait = rg_processes__wait(f->p, seconds);
         else if (rg_processes__out_of_patience(f->p, &wait)) return lose(f, &wait);
-        if (!f->moved && idle >= spins) nap(idle - spins);
+        if (!f->moved && idle >= spins) nap(idle - spins, !ready(f));
     }
     return RG_OK;
 }
