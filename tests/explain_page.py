@@ -34,6 +34,14 @@ with Browser() as page:
         page.evaluate(f"(() => {{ const n = document.getElementById('name'); n.value = {what!r}; n.dispatchEvent(new Event('change')); }})()")
         page.wait("(() => { const c = document.getElementById('base'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; "
                   "return new Set(new Uint32Array(d.buffer)).size > 3 })()", f"{what} has colours")
+    # over a picture: both maps once for each word, one below the other, without their difference
+    self_test(page, "pictures.html")
+    page.open(f"file://{os.getcwd()}/pictures.html")
+    page.wait("document.querySelectorAll('#beside canvas').length === 2 && [...document.querySelectorAll('#beside canvas')].every(c => c.width > 150)",
+              "two rows of pictures")
+    page.wait("(() => { const c = document.querySelector('#beside canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; "
+              "return new Set(new Uint32Array(d.buffer)).size > 20 })()", "pictures that are lit")
+    check(page.evaluate("document.getElementById('name').value").startswith("A: "), "the first map is shown")
     self_test(page, "long.html")
     began = time.time()
     page.open(f"file://{os.getcwd()}/long.html")

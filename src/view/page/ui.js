@@ -53,14 +53,19 @@ function faithfulness(f) {
 
 const overPicture = m => !!(record.labels[m.cols].picture && record.labels[m.cols].boxes);
 
-/* A map over a picture, once for each word. */
+/* A map over a picture, once for each word, in lines that fit the window. */
 function strip(m) {
-  const l = record.labels[m.cols], p = picture(l), r = rowsOf(m), w = weightsOf(m), side = 92, canvas = make('canvas', {}), dpr = V.dpr;
+  const l = record.labels[m.cols], p = picture(l), r = rowsOf(m), w = weightsOf(m), side = 92, step = side + 6, canvas = make('canvas', {}), dpr = V.dpr;
   const draw = () => {
-    const high = side * Math.min(2, Math.max(0.4, p.naturalHeight / p.naturalWidth)), wide = r.length * (side + 6), x = canvas.getContext('2d');
-    canvas.width = wide * dpr; canvas.height = (high + 20) * dpr; canvas.style.width = wide + 'px'; canvas.style.height = high + 20 + 'px';
+    const across = Math.max(1, Math.min(r.length, Math.floor((document.documentElement.clientWidth - 60) / step))), high = side * Math.min(2, Math.max(0.4, p.naturalHeight / p.naturalWidth));
+    const wide = across * step, tall = Math.ceil(r.length / across) * (high + 20), x = canvas.getContext('2d');
+    canvas.width = wide * dpr; canvas.height = tall * dpr; canvas.style.width = wide + 'px'; canvas.style.height = tall + 'px';
     x.scale(dpr, dpr); x.fillStyle = V.fg; x.font = font(12); x.textAlign = 'center'; x.textBaseline = 'middle';
-    r.forEach((t, i) => { paintLit(x, p, l, b => w[i * l.boxes.length + b], i * (side + 6), 0, side, high); x.fillText(shown(t), i * (side + 6) + side / 2, high + 11, side); });
+    r.forEach((t, i) => {
+      const left = i % across * step, top = Math.floor(i / across) * (high + 20);
+      paintLit(x, p, l, b => w[i * l.boxes.length + b], left, top, side, high);
+      x.fillText(shown(t), left + side / 2, top + high + 11, side);
+    });
   };
   if (p.complete && p.naturalWidth) draw(); else p.addEventListener('load', draw);
   return canvas;
