@@ -43,7 +43,8 @@ size_t rg_product__panels_each(const rg_team *team, size_t M, size_t K, size_t p
 {
     const double work = (double)(M + READING) * (double)K * (double)(panels * RG_PANEL);
     const size_t worth = work < (double)SIZE_MAX ? (size_t)(work / WORTH) : SIZE_MAX,
-                 most = smaller((size_t)rg_team_size(team), panels), members = smaller(most, worth ? worth : 1);
+                 members = smaller(smaller((size_t)rg_team_size(team), panels), worth);
+    if (members < 2) return panels;
     return panels / members + (panels % members != 0);
 }
 
