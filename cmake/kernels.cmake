@@ -2,7 +2,8 @@
 # RG_ISA_<name> (to ask for it in #if) and RG_LANES (floats in a register).
 #
 # `slim` is no table: four lanes with AVX2's instructions, for rows that half of AVX2's registers hold (NARROW in isa.h).
-# `wide` has the register width of AVX-512 in AVX2 instructions, so that the wide code is tested where AVX-512 is missing.
+# `wide` has the register width of AVX-512 in AVX2 instructions: sanitized builds test the wide code with it where AVX-512
+# is missing.
 # Vector types need gnu17, contraction is what makes a*b+c an FMA, and gcc decides where to contract as it optimises:
 # one level for all builds that run, or the bits differ (REGARD_KERNEL_LEVEL; the clang build only compiles). `baseline`
 # has no FMA and the same bits at any level: with sanitizers, which make its vectors four times as slow to compile at -O3,
@@ -50,11 +51,13 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
     regard_kernels(avx2 8 -mavx2 -mfma)
     regard_kernels(avx512 16 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma -mprefer-vector-width=512)
     regard_kernels(vnni 16 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx512vnni -mavx2 -mfma -mprefer-vector-width=512)
-    # Where AVX-512 runs, sanitizers look at it; its stand-in takes longest of all to compile.
-    if(runs_avx512 AND CMAKE_C_FLAGS MATCHES "-fsanitize=")
-        add_compile_definitions(RG_WITHOUT_WIDE)
-    else()
+    # The stand-in of AVX-512 is there to be tested, takes longest of all to compile and is a third of the library: only
+    # the sanitized build of a machine without AVX-512 has it.
+    if(CMAKE_C_FLAGS MATCHES "-fsanitize=" AND NOT runs_avx512)
         regard_kernels(wide 16 -mavx2 -mfma)
+    else()
+        set_source_files_properties(src/tensor/kernels.c src/tensor/int8.c src/tensor/optimise.c
+                                    PROPERTIES COMPILE_DEFINITIONS RG_WITHOUT_WIDE)
     endif()
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
     regard_kernels(neon 4)

@@ -1,10 +1,10 @@
 /* kernels.h - the loops everything else is made of: plain functions on arrays.
  *
  * Each is written once (src/tensor/kernels/, GCC vector types) and compiled for every instruction set; the table of the
- * best one this machine has is chosen at start-up, or by REGARD_CPU=plain|baseline|avx2|wide|avx512|neon. `plain` is
- * the same list in ordinary loops: the reference of the tests, and the only table of the library that is compiled in
- * double. `wide` is AVX-512's width compiled for AVX2: slow, there to be tested. No other is slower than the one below
- * it (test_kernels_speed).
+ * best one this machine has is chosen at start-up, or by REGARD_CPU=plain|baseline|avx2|avx512|neon. `plain` is the same
+ * list in ordinary loops: the reference of the tests, and the only table of the library that is compiled in double. No
+ * other is slower than the one below it (test_kernels_speed). `wide` is AVX-512's width compiled for AVX2: slow, there to
+ * be tested, in sanitized builds on machines without AVX-512.
  *
  * To add a kernel: a line in rg_kernels, a function in plain.c, one in kernels/, and its name in both tables.
  *
